@@ -1,0 +1,203 @@
+package progress
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// Judge judges look after look at one group against a goal. What one look
+// cannot show (that an assignment stays, that commits move) it takes from the
+// looks before. The zero value is not ready; use NewJudge.
+type Judge struct {
+	goal    Goal
+	samples *Samples
+
+	looked      bool
+	fingerprint string
+	stableSince time.Time // zero while the group is not Stable
+
+	commits   map[model.TopicPartition]int64 // first commit seen
+	movedOnce map[model.TopicPartition]bool  // its commit has moved since
+
+	owned []model.TaskID // drained: active tasks of the instance at the last look
+	had   map[model.TaskID]bool
+}
+
+// NewJudge returns a judge that has seen nothing.
+func NewJudge(goal Goal) *Judge {
+	return &Judge{
+		goal: goal, samples: NewSamples(),
+		commits: map[model.TopicPartition]int64{}, movedOnce: map[model.TopicPartition]bool{},
+		had: map[model.TaskID]bool{},
+	}
+}
+
+// Look judges the group as it was seen at the time.
+func (j *Judge) Look(g *model.Group, at time.Time) Status {
+	j.remember(g, at)
+	var s Status
+	switch j.goal.For {
+	case Stable:
+		j.stable(&s, g, at)
+	case Converged:
+		j.converged(&s, g, at)
+	case CaughtUp:
+		j.caughtUp(&s, g)
+	case Restored:
+		j.restored(&s, g)
+	case Drained:
+		j.drained(&s, g)
+	}
+	s.Restore = j.samples.Restoring(g)
+	s.Met = len(s.Blockers) == 0 && s.Lost == ""
+	j.looked = true
+	return s
+}
+
+func (j *Judge) remember(g *model.Group, at time.Time) {
+	j.samples.Add(g, at)
+	fp := Fingerprint(g)
+	switch {
+	case g.State != model.StateStable:
+		j.stableSince = time.Time{}
+	case j.stableSince.IsZero() || fp != j.fingerprint:
+		j.stableSince = at
+	}
+	j.fingerprint = fp
+	for _, o := range g.Offsets {
+		if o.Committed == nil {
+			continue
+		}
+		first, seen := j.commits[o.TopicPartition]
+		if !seen {
+			j.commits[o.TopicPartition] = *o.Committed
+		} else if *o.Committed != first {
+			j.movedOnce[o.TopicPartition] = true
+		}
+	}
+}
+
+// stable: state Stable, the same assignment for the settle time, no follow-up
+// due within it (field case 24).
+func (j *Judge) stable(s *Status, g *model.Group, at time.Time) {
+	if g.State != model.StateStable {
+		s.block(groupBlocker(g, "is "+stateWord(g)))
+		return
+	}
+	if n := g.NextRebalance; n != nil {
+		due := time.Duration(n.InMs) * time.Millisecond
+		switch {
+		case n.RawMs == 0:
+			s.block(groupBlocker(g, "a follow-up rebalance is due at once"))
+		case due < 0:
+			s.block(groupBlocker(g, fmt.Sprintf("a planned rebalance is overdue by %s (leader's clock)", round(-due))))
+		case due <= j.goal.Settle:
+			s.block(groupBlocker(g, fmt.Sprintf("a follow-up rebalance is due in %s", round(due))))
+		}
+	}
+	if for_ := at.Sub(j.stableSince); for_ < j.goal.Settle {
+		s.block(groupBlocker(g, fmt.Sprintf("settled for %s of %s", round(for_), round(j.goal.Settle))))
+	}
+}
+
+// converged: stable, no learner, nothing planned, current = target.
+func (j *Judge) converged(s *Status, g *model.Group, at time.Time) {
+	eachTask(g, func(in *model.Instance, m *model.Member, t *model.Task) {
+		switch {
+		case t.TargetOnly:
+			s.block(taskBlocker(t.ID, "is meant for "+m.Name))
+		case t.LeavesTo != "":
+			s.block(taskBlocker(t.ID, "is to be given up by "+m.Name))
+		case t.Role == model.Learner:
+			b := taskBlocker(t.ID, "is being learned by "+in.Name)
+			b.Copy, b.RemainingRecords = in.ID, t.Restore.RemainingRecords
+			s.block(b)
+		}
+	})
+	s.block(ownerless(g)...)
+	if n := g.NextRebalance; n != nil && n.RawMs != 0 && time.Duration(n.InMs)*time.Millisecond > j.goal.Settle {
+		s.block(groupBlocker(g, fmt.Sprintf("a rebalance is planned in %s", round(time.Duration(n.InMs)*time.Millisecond))))
+	}
+	if g.Epoch != nil && g.AssignmentEpoch != nil && *g.Epoch != *g.AssignmentEpoch {
+		s.block(groupBlocker(g, fmt.Sprintf("assignment epoch %d is behind group epoch %d", *g.AssignmentEpoch, *g.Epoch)))
+	}
+	j.stable(s, g, at)
+}
+
+// caughtUp: input lag at most MaxLag on every partition. A lag that is not
+// known is in the way.
+func (j *Judge) caughtUp(s *Status, g *model.Group) {
+	for _, o := range g.Offsets {
+		object := "partition " + o.TopicPartition.String()
+		switch {
+		case o.Lag == nil && o.Problem != "":
+			s.block(Blocker{Object: object, Why: "lag is not known: " + o.Problem})
+		case o.Lag == nil:
+			s.block(Blocker{Object: object, Why: "lag is not known"})
+		case *o.Lag > j.goal.MaxLag:
+			s.block(Blocker{Object: object, Why: fmt.Sprintf("lags %d records", *o.Lag)})
+		}
+	}
+	if len(g.Offsets) == 0 {
+		s.block(groupBlocker(g, "no offset is known"))
+	}
+	for _, e := range g.Errors {
+		s.block(Blocker{Object: e.Object, Why: e.Text})
+	}
+}
+
+// drained: the instance owns no active task and each has an owner elsewhere.
+func (j *Judge) drained(s *Status, g *model.Group) {
+	if g.AssignmentBasis != model.AssignmentCurrent && g.State != model.StateEmpty {
+		s.block(groupBlocker(g, "is "+stateWord(g)))
+		return
+	}
+	in := instance(g, j.goal.Instance)
+	if in == nil && !j.looked {
+		s.Lost = fmt.Sprintf("instance %s is not in the group", j.goal.Instance)
+		return
+	}
+	owner := map[model.TaskID]string{}
+	eachTask(g, func(i *model.Instance, _ *model.Member, t *model.Task) {
+		if t.Role == model.Active && !t.TargetOnly {
+			owner[t.ID] = i.ID
+		}
+	})
+	if in == nil {
+		if len(j.owned) > 0 {
+			s.Lost = fmt.Sprintf("%s is gone with %s not handed over: %s", j.goal.Instance, tasks(len(j.owned)), idList(j.owned))
+			return
+		}
+	} else {
+		j.owned = j.owned[:0]
+		for _, m := range in.Members {
+			for _, t := range m.Tasks {
+				if t.Role == model.Active && !t.TargetOnly {
+					j.owned = append(j.owned, t.ID)
+					j.had[t.ID] = true
+				}
+			}
+		}
+	}
+	for _, id := range j.owned {
+		s.block(stillOwned(g, id, j.goal.Instance))
+	}
+	for _, id := range sortedIDs(j.had) {
+		if owner[id] == "" {
+			s.block(taskBlocker(id, "has no owner"))
+		}
+	}
+}
+
+func stillOwned(g *model.Group, id model.TaskID, instance string) Blocker {
+	b := taskBlocker(id, "is still owned")
+	eachTask(g, func(i *model.Instance, _ *model.Member, t *model.Task) {
+		if t.ID == id && t.Role != model.Active && i.ID != instance && b.Copy == "" {
+			b.Copy, b.RemainingRecords = i.ID, t.Restore.RemainingRecords
+			b.Why = fmt.Sprintf("is still owned (%s on %s)", t.Role, i.Name)
+		}
+	})
+	return b
+}

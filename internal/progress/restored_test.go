@@ -1,0 +1,117 @@
+package progress
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// restoring is a group with one task at a position of a million; live says
+// whether its positions are reported between rounds.
+func restoring(position int64, live bool) *model.Group {
+	g := group("w1/T1: 0_0")
+	t := task(g, "w1/T1", "0_0")
+	t.Stateful = ptr(true)
+	t.Restore = model.Restore{State: model.Restoring, Position: &position, End: ptr(int64(1_000_000)), RemainingRecords: ptr(1_000_000 - position)}
+	if live {
+		g.Kind, g.Positions.Basis = model.Worker, "status"
+	}
+	return g
+}
+
+// A restore after a deploy looks like a dead app: the wait says how far each
+// task is, how fast it goes and when it is there.
+func TestFieldCase08RestoreRateAndTimeToGo(t *testing.T) {
+	j := NewJudge(Goal{For: Restored})
+	s := j.Look(restoring(0, true), start)
+	if s.Met || len(s.Restore) != 1 || s.Restore[0].Rate != nil || s.Restore[0].Left != nil {
+		t.Fatalf("one sample gives no rate: %+v", s.Restore)
+	}
+	j.Look(restoring(200_000, true), start.Add(30*time.Second))
+	s = j.Look(restoring(400_000, true), start.Add(60*time.Second))
+	if r := s.Restore[0]; r.Left == nil || r.Left.Round(time.Second) != 90*time.Second || *r.Restored != 400_000 || *r.Total != 1_000_000 {
+		t.Errorf("third sample: %+v, want 90s to go", r)
+	}
+	g := restoring(1_000_000, true)
+	task(g, "w1/T1", "0_0").Restore.State = model.Running
+	if s = j.Look(g, start.Add(150*time.Second)); !s.Met || len(s.Restore) != 0 {
+		t.Errorf("restored: %+v", s)
+	}
+
+	classic := NewJudge(Goal{For: Restored})
+	for i := range 3 {
+		s = classic.Look(restoring(200_000, false), start.Add(time.Duration(i)*30*time.Second))
+	}
+	if r := s.Restore[0]; r.Rate != nil || r.Left != nil || r.Why == "" {
+		t.Errorf("a classic group has no rate, and says why: %+v", r)
+	}
+}
+
+// A task that restores for ever is named as such, but only where positions are
+// reported between rounds.
+func TestFieldCase09NoProgressIsSaid(t *testing.T) {
+	j := NewJudge(Goal{For: Restored})
+	var s Status
+	for i := range 3 {
+		s = j.Look(restoring(200_000, true), start.Add(time.Duration(i)*10*time.Second))
+	}
+	if s.Met || !strings.HasSuffix(s.Sentence(), "(no progress for 3 samples)") || s.Restore[0].NoProgress() != "no progress for 3 samples" {
+		t.Errorf("live: %q %+v", s.Sentence(), s.Restore)
+	}
+	j = NewJudge(Goal{For: Restored})
+	for i := range 3 {
+		s = j.Look(restoring(200_000, false), start.Add(time.Duration(i)*10*time.Second))
+	}
+	if s.Met || !strings.HasSuffix(s.Sentence(), "(as of the last round)") || s.Restore[0].NoProgress() != "" {
+		t.Errorf("classic: %q %+v", s.Sentence(), s.Restore)
+	}
+}
+
+func TestRestoredOfAClassicGroupIsTakenFromCommitsThatMove(t *testing.T) {
+	at := func(commit int64) *model.Group {
+		g := restoring(200_000, false)
+		g.Offsets = []model.PartitionOffset{{TopicPartition: model.TopicPartition{Topic: "orders"}, Committed: &commit}}
+		return g
+	}
+	j := NewJudge(Goal{For: Restored})
+	if s := j.Look(at(10), start); s.Met || len(s.Notes) != 1 {
+		t.Errorf("first look: %+v", s)
+	}
+	if s := j.Look(at(10), start.Add(time.Second)); s.Met {
+		t.Error("the commit did not move, yet met")
+	}
+	if s := j.Look(at(11), start.Add(2*time.Second)); !s.Met {
+		t.Errorf("the commit moved: %q", s.Sentence())
+	}
+}
+
+func TestRestoredNeedsAnOwnerOfEveryTask(t *testing.T) {
+	look := func(g *model.Group) Status { return NewJudge(Goal{For: Restored}).Look(g, start) }
+	g := group("pod-a/T1: 0_0")
+	task(g, "pod-a/T1", "0_0").Restore.State = model.Running
+	if s := look(g); !s.Met {
+		t.Errorf("running: %q", s.Sentence())
+	}
+	id, _ := model.ParseTaskID("0_1")
+	g.Unassigned = []model.TaskID{id}
+	if s := look(g); s.Met {
+		t.Error("a task of nobody counts as restored")
+	}
+	if s := look(group()); s.Met {
+		t.Error("a group with no task counts as restored")
+	}
+	g = group("pod-a/T1: 0_0")
+	task(g, "pod-a/T1", "0_0").Restore.State = model.RestoreUnknown
+	if s := look(g); s.Met || !strings.Contains(s.Sentence(), "has not reported its state") {
+		t.Errorf("nothing reported: %q", s.Sentence())
+	}
+	task(g, "pod-a/T1", "0_0").Stateful = ptr(false)
+	if s := look(g); !s.Met {
+		t.Errorf("stateless: %q", s.Sentence())
+	}
+	if s := look(in(g, model.StatePreparingRebalance)); s.Met {
+		t.Error("met in a rebalance")
+	}
+}

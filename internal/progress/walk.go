@@ -1,0 +1,71 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// eachTask calls f for every task of every member, in the group's order.
+func eachTask(g *model.Group, f func(*model.Instance, *model.Member, *model.Task)) {
+	for i := range g.Instances {
+		in := &g.Instances[i]
+		for k := range in.Members {
+			m := &in.Members[k]
+			for n := range m.Tasks {
+				f(in, m, &m.Tasks[n])
+			}
+		}
+	}
+}
+
+func instance(g *model.Group, id string) *model.Instance {
+	for i := range g.Instances {
+		if g.Instances[i].ID == id {
+			return &g.Instances[i]
+		}
+	}
+	return nil
+}
+
+func sortedIDs(set map[model.TaskID]bool) []model.TaskID {
+	out := make([]model.TaskID, 0, len(set))
+	for id := range set {
+		out = append(out, id)
+	}
+	slices.SortFunc(out, model.TaskID.Compare)
+	return out
+}
+
+// idList writes task ids with blanks between; more than ten are counted.
+func idList(ids []model.TaskID) string {
+	const shown = 10
+	words := make([]string, 0, shown+1)
+	for i, id := range ids {
+		if i == shown {
+			words = append(words, fmt.Sprintf("and %d more", len(ids)-shown))
+			break
+		}
+		words = append(words, id.String())
+	}
+	return strings.Join(words, " ")
+}
+
+func tasks(n int) string {
+	if n == 1 {
+		return "1 task"
+	}
+	return fmt.Sprintf("%d tasks", n)
+}
+
+func round(d time.Duration) time.Duration { return d.Round(time.Second) }
+
+func stateWord(g *model.Group) string {
+	if g.State == "" {
+		return "in an unknown state"
+	}
+	return g.State
+}
