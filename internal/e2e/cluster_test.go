@@ -132,8 +132,8 @@ func (r *rig) startCluster(name string, spec clusterSpec) (*cluster, error) {
 	return c, c.waitReady(60 * time.Second)
 }
 
-// waitReady waits until every broker is registered and the controller makes
-// topics.
+// waitReady waits until every broker is registered and groups can be described:
+// the first to ask for a coordinator makes the offsets topic.
 func (c *cluster) waitReady(patience time.Duration) error {
 	client, err := kgo.NewClient(
 		kgo.SeedBrokers(c.addrs...), kgo.ClientID("rig"), kgo.MetadataMinAge(100*time.Millisecond),
@@ -154,7 +154,9 @@ func (c *cluster) waitReady(patience time.Duration) error {
 		}
 		brokers, err := c.admin.ListBrokers(ctx)
 		if err == nil && len(brokers) == len(c.nodes) {
-			return nil
+			if _, err = c.admin.DescribeGroups(ctx, "no-such-group"); err == nil {
+				return nil
+			}
 		}
 		if ctx.Err() != nil {
 			return c.nodes[0].failure(fmt.Sprintf("not ready after %v (%d brokers, %v)", patience, len(brokers), err))
