@@ -1,6 +1,7 @@
 package groupmeta
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -17,8 +18,7 @@ type TopicPartitions struct {
 // GroupByTopic puts partitions into the form of the consumer frames, topics
 // and numbers in order.
 func GroupByTopic(partitions []model.TopicPartition) []TopicPartitions {
-	sorted := slices.Clone(partitions)
-	slices.SortFunc(sorted, compareTopicPartition)
+	sorted := sortedTopicPartitions(partitions)
 	var out []TopicPartitions
 	for _, p := range sorted {
 		if len(out) == 0 || out[len(out)-1].Topic != p.Topic {
@@ -34,20 +34,38 @@ func GroupByTopic(partitions []model.TopicPartition) []TopicPartitions {
 // in which Streams pairs them with tasks: by topic as Java sorts text, then by
 // number.
 func SortedPartitions(topics []TopicPartitions) []model.TopicPartition {
+	byTopic := slices.Clone(topics)
+	slices.SortFunc(byTopic, func(a, b TopicPartitions) int { return compareJavaText(a.Topic, b.Topic) })
 	n := 0
-	for _, t := range topics {
+	for _, t := range byTopic {
 		n += len(t.Partitions)
 	}
 	out := make([]model.TopicPartition, 0, n)
-	for _, t := range topics {
+	first := 0 // of the topic at hand, which may be there more than once
+	for i, t := range byTopic {
+		if i > 0 && t.Topic != byTopic[i-1].Topic {
+			first = len(out)
+		}
 		for _, p := range t.Partitions {
 			out = append(out, model.TopicPartition{Topic: t.Topic, Partition: p})
 		}
-	}
-	if !slices.IsSortedFunc(out, compareTopicPartition) {
-		slices.SortFunc(out, compareTopicPartition)
+		slices.SortFunc(out[first:], func(a, b model.TopicPartition) int { return cmp.Compare(a.Partition, b.Partition) })
 	}
 	return out
+}
+
+// sortedTopicPartitions sorts a copy in the same order. Long topic names are
+// compared once for each pair of topics, not of partitions.
+func sortedTopicPartitions(partitions []model.TopicPartition) []model.TopicPartition {
+	numbers := make(map[string][]int32)
+	for _, p := range partitions {
+		numbers[p.Topic] = append(numbers[p.Topic], p.Partition)
+	}
+	topics := make([]TopicPartitions, 0, len(numbers))
+	for topic, list := range numbers {
+		topics = append(topics, TopicPartitions{Topic: topic, Partitions: list})
+	}
+	return SortedPartitions(topics)
 }
 
 // frameVersion reads the version of a consumer frame.

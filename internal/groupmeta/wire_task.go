@@ -37,12 +37,6 @@ func SortedTasks(tasks []Task) []Task {
 	return slices.Compact(sorted)
 }
 
-// compareTopicPartition is the order in which Streams pairs partitions with
-// tasks: topics as Java sorts text, then the number.
-func compareTopicPartition(a, b model.TopicPartition) int {
-	return cmp.Or(compareJavaText(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
-}
-
 // taskNames are the field paths of the parts of a task in one list.
 type taskNames struct{ list, subtopology, partition, topology string }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -61,11 +62,7 @@ func utf16Text(raw []byte) string {
 // beyond U+FFFF are two surrogates of three bytes. It accepts what Java's
 // readUTF accepts and gives "" for what it does not.
 func modifiedUTF8Text(raw []byte) string {
-	ascii := true
-	for _, c := range raw {
-		ascii = ascii && c < 0x80
-	}
-	if ascii {
+	if isASCII(raw) {
 		return string(raw)
 	}
 	units := make([]uint16, 0, len(raw))
@@ -96,8 +93,20 @@ func modifiedUTF8Text(raw []byte) string {
 	return string(utf16.Decode(units))
 }
 
+func isASCII[T string | []byte](text T) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // appendModifiedUTF8 writes s in modified UTF-8.
 func appendModifiedUTF8(dst []byte, s string) []byte {
+	if isASCII(s) && strings.IndexByte(s, 0) < 0 {
+		return append(dst, s...)
+	}
 	for _, unit := range utf16.Encode([]rune(s)) {
 		switch {
 		case unit != 0 && unit < 0x80:
@@ -115,6 +124,9 @@ func appendModifiedUTF8(dst []byte, s string) []byte {
 // the order of the bytes, except that characters beyond U+FFFF come before
 // U+E000 to U+FFFF.
 func compareJavaText(a, b string) int {
+	if a == b { // at once for texts that share their bytes
+		return 0
+	}
 	n := min(len(a), len(b))
 	for i := range n {
 		x, y := a[i], b[i]

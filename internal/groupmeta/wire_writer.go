@@ -84,6 +84,10 @@ func (w *wireWriter) utf(field, s string) {
 
 // chars writes the UTF-16 units of s and before them their number.
 func (w *wireWriter) chars(field, s string) {
+	if s == "" {
+		w.int32(0)
+		return
+	}
 	units := utf16.Encode([]rune(s))
 	w.count(field, len(units))
 	for _, u := range units {
