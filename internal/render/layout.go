@@ -1,0 +1,111 @@
+package render
+
+// designWidth is what the default form of every table fits, for ids of up to
+// 20 characters (field case 64).
+const designWidth = 80
+
+// minName is the least a name is shortened to.
+const minName = 8
+
+const gap = "  "
+
+// layout is a table as it will be printed: which columns, how wide.
+type layout struct {
+	cols   []int // indexes into Grid.cols
+	widths []int
+}
+
+// arrange chooses the columns of a text form. The default form leaves out, on
+// a terminal and in a pipe alike, what would not fit 80 columns with short ids.
+// Only a terminal (width > 0) then drops columns and shortens names, and only
+// in the default form; the wide form shows all.
+func (g *Grid) arrange(f Form, width int) layout {
+	var l layout
+	for i := range g.cols {
+		if g.cols[i].in(f) {
+			l.cols = append(l.cols, i)
+			l.widths = append(l.widths, g.columnWidth(i))
+		}
+	}
+	if f != InDefault {
+		return l
+	}
+	for l.total(g, true) > designWidth && l.drop(g) {
+	}
+	if width <= 0 || l.total(g, false) <= width {
+		return l
+	}
+	for l.total(g, true) > width && l.drop(g) {
+	}
+	for over := l.total(g, false) - width; over > 0; over = l.total(g, false) - width {
+		if !l.shrink(g, over) {
+			break
+		}
+	}
+	return l
+}
+
+func (g *Grid) columnWidth(i int) int {
+	w := Width(g.cols[i].Head)
+	for _, row := range g.rows {
+		w = max(w, Width(row[i].text))
+	}
+	if g.footer != nil {
+		w = max(w, Width(g.footer[i].text))
+	}
+	return w
+}
+
+func (l *layout) total(g *Grid, capped bool) int {
+	sum := len(gap) * (len(l.cols) - 1)
+	for i, c := range l.cols {
+		w := l.widths[i]
+		if limit := g.cols[c].Cap; capped && limit > 0 {
+			w = min(w, limit)
+		}
+		sum += w
+	}
+	return sum
+}
+
+// drop removes the column that matters least; false when none may go.
+func (l *layout) drop(g *Grid) bool {
+	at := -1
+	for i, c := range l.cols {
+		if d := g.cols[c].Drop; d > 0 && (at < 0 || d >= g.cols[l.cols[at]].Drop) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return false
+	}
+	l.cols = append(l.cols[:at:at], l.cols[at+1:]...)
+	l.widths = append(l.widths[:at:at], l.widths[at+1:]...)
+	return true
+}
+
+// shrink takes up to over columns from the widest name; false when all names
+// are as short as they get.
+func (l *layout) shrink(g *Grid, over int) bool {
+	at, second := -1, minName
+	for i, c := range l.cols {
+		if g.cols[c].Cap == 0 || l.widths[i] <= minName {
+			continue
+		}
+		switch {
+		case at < 0 || l.widths[i] > l.widths[at]:
+			if at >= 0 {
+				second = max(second, l.widths[at])
+			}
+			at = i
+		default:
+			second = max(second, l.widths[i])
+		}
+	}
+	if at < 0 {
+		return false
+	}
+	floor := max(minName, min(second, l.widths[at]-1))
+	l.widths[at] = max(floor, l.widths[at]-over)
+	return true
+}

@@ -1,0 +1,158 @@
+package render
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+)
+
+// batchRows is how many rows go to the table library at a time: it keeps
+// several maps for each cell, which would be most of the memory of a command
+// that lists 10,000 groups.
+const batchRows = 500
+
+// write appends the table to b, without borders, with trailing blanks removed.
+func (g *Grid) write(b *bytes.Buffer, l layout, headings, colour bool) error {
+	out := &lineRenderer{Blueprint: renderer.NewBlueprint(), grid: g, layout: l, colour: colour, out: b}
+	heads := make([]any, len(l.cols))
+	for i, c := range l.cols {
+		heads[i] = g.cols[c].Head
+	}
+	rows := g.rows
+	if g.footer != nil {
+		rows = append(rows[:len(rows):len(rows)], g.footer)
+	}
+	for first := true; first || len(rows) > 0; first = false {
+		n := min(len(rows), batchRows)
+		t := tablewriter.NewTable(io.Discard, tablewriter.WithConfig(plainConfig()), tablewriter.WithRenderer(out))
+		if first && headings {
+			t.Header(heads...)
+		}
+		out.rows, rows = rows[:n], rows[n:]
+		for _, row := range out.rows {
+			texts := make([]string, len(l.cols))
+			for i, c := range l.cols {
+				texts[i] = row[c].text
+			}
+			if err := t.Append(texts); err != nil {
+				return err
+			}
+		}
+		if n == 0 && !headings {
+			return nil
+		}
+		if err := t.Render(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func plainConfig() tablewriter.Config {
+	cell := func() tw.CellConfig {
+		return tw.CellConfig{
+			Formatting: tw.CellFormatting{AutoWrap: tw.WrapNone, AutoFormat: tw.Off},
+			Padding:    tw.CellPadding{Global: tw.Padding{Overwrite: true}},
+		}
+	}
+	return tablewriter.Config{
+		Header: cell(), Row: cell(), Footer: cell(),
+		Behavior: tw.Behavior{TrimSpace: tw.Off, TrimTab: tw.Off, TrimLine: tw.Off, AutoHide: tw.Off},
+	}
+}
+
+// lineRenderer is the renderer given to the table library. It pads by widths
+// that do not depend on the locale, colours, and leaves no trailing blanks.
+type lineRenderer struct {
+	*renderer.Blueprint
+	grid   *Grid
+	layout layout
+	rows   [][]Cell // rows of this batch that are still to come
+	colour bool
+	out    *bytes.Buffer
+}
+
+// Start begins a batch; the lines go to the page, not to the library's writer.
+func (r *lineRenderer) Start(io.Writer) error { return nil }
+
+// Config tells the library that there are no borders and no lines.
+func (r *lineRenderer) Config() tw.Rendition {
+	return tw.Rendition{
+		Borders: tw.BorderNone, Symbols: tw.NewSymbols(tw.StyleNone),
+		Settings: tw.Settings{Lines: tw.LinesNone, Separators: tw.SeparatorsNone},
+	}
+}
+
+// Line writes nothing: there are no borders.
+func (r *lineRenderer) Line(tw.Formatting) {}
+
+// Footer writes nothing: totals are a row.
+func (r *lineRenderer) Footer([][]string, tw.Formatting) {}
+
+// Header writes the headings.
+func (r *lineRenderer) Header(lines [][]string, _ tw.Formatting) {
+	for _, line := range lines {
+		r.line(line, func(int) Style { return Dim })
+	}
+}
+
+// Row writes one row.
+func (r *lineRenderer) Row(texts []string, _ tw.Formatting) {
+	var cells []Cell
+	if len(r.rows) > 0 {
+		cells, r.rows = r.rows[0], r.rows[1:]
+	}
+	r.line(texts, func(col int) Style {
+		if col < len(cells) {
+			return cells[col].style
+		}
+		return Plain
+	})
+}
+
+func (r *lineRenderer) line(texts []string, style func(col int) Style) {
+	blank := 0 // blanks owed, written only before more text
+	for i, c := range r.layout.cols {
+		if i >= len(texts) {
+			break
+		}
+		text, width := texts[i], r.layout.widths[i]
+		w := Width(text)
+		if w > width {
+			text = Shorten(text, width)
+			w = Width(text)
+		}
+		if i > 0 {
+			blank += len(gap)
+		}
+		right := r.grid.cols[c].Right
+		if right {
+			blank += width - w
+		}
+		if text != "" {
+			r.blanks(blank)
+			blank = 0
+			if s := style(c); r.colour && s != Plain {
+				text = s.paint(text)
+			}
+			r.out.WriteString(text)
+		}
+		if !right {
+			blank += width - w
+		}
+	}
+	r.out.WriteByte('\n')
+}
+
+func (r *lineRenderer) blanks(n int) {
+	const spaces = "                                                                "
+	for ; n > len(spaces); n -= len(spaces) {
+		r.out.WriteString(spaces)
+	}
+	if n > 0 {
+		r.out.WriteString(spaces[:n])
+	}
+}
