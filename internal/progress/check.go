@@ -1,0 +1,173 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// Answer is what a check says.
+type Answer string
+
+// The answers. Unknown is never taken for yes.
+const (
+	Yes     Answer = "yes"
+	No      Answer = "no"
+	Unknown Answer = "unknown"
+)
+
+// StopCheck says whether an instance can stop without a task waiting for
+// state.
+type StopCheck struct {
+	Answer   Answer
+	Active   []model.TaskID // active tasks on the instance, sorted
+	Blockers []Blocker      // tasks in the way, by task; those that make it "no" first
+	Reason   string         // why it cannot be told for the whole group; "" when tasks say it
+}
+
+// CheckStop judges one look. It is yes only where every active task on the
+// instance is stateless or has a copy elsewhere that is caught up for certain:
+// a classic group's positions are as old as its last round, so a copy that
+// lagged then counts as not known, one whose position reaches the present end
+// as caught up. For streams groups the broker may give a task to an instance
+// without a copy, so nothing but an instance without active tasks is yes.
+func CheckStop(g *model.Group, in *model.Instance) StopCheck {
+	c := StopCheck{Answer: Yes}
+	unreadable := 0
+	for i := range in.Members {
+		m := &in.Members[i]
+		if m.Metadata.Status == model.MetadataNewer || m.Metadata.Status == model.MetadataMalformed ||
+			m.Assignment.Status == model.MetadataNewer || m.Assignment.Status == model.MetadataMalformed {
+			unreadable++
+		}
+		for _, t := range m.Tasks {
+			if t.Role == model.Active && !t.TargetOnly {
+				c.Active = append(c.Active, t.ID)
+			}
+		}
+	}
+	slices.SortFunc(c.Active, model.TaskID.Compare)
+	switch {
+	case g.AssignmentBasis != model.AssignmentCurrent:
+		c.Answer, c.Reason = Unknown, fmt.Sprintf("the group is %s; its tasks are moving", stateWord(g))
+		return c
+	case unreadable > 0:
+		c.Answer, c.Reason = Unknown, fmt.Sprintf("the metadata of %d of its members is not understood", unreadable)
+		return c
+	case len(c.Active) == 0:
+		return c
+	case g.Kind == model.Streams:
+		c.Answer = Unknown
+		c.Reason = "the broker decides where the tasks go, and may give them to an instance without a copy"
+	}
+	var no, unknown []Blocker
+	for _, id := range c.Active {
+		b, answer := copyOf(g, in, id)
+		switch answer {
+		case No:
+			no = append(no, b)
+		case Unknown:
+			unknown = append(unknown, b)
+		case Yes:
+		}
+	}
+	c.Blockers = append(no, unknown...)
+	switch {
+	case len(no) > 0:
+		c.Answer = No
+	case len(unknown) > 0:
+		c.Answer = Unknown
+	}
+	return c
+}
+
+// copyOf judges the copies of one active task on other instances: the best one
+// decides.
+func copyOf(g *model.Group, stopping *model.Instance, id model.TaskID) (Blocker, Answer) {
+	old := !live(g)
+	stateful := true
+	best := No
+	b := taskBlocker(id, "has no copy elsewhere")
+	where := []string{}
+	eachTask(g, func(in *model.Instance, _ *model.Member, t *model.Task) {
+		if t.ID != id || t.TargetOnly {
+			return
+		}
+		if in.ID == stopping.ID {
+			if t.Role == model.Active && t.Stateful != nil && !*t.Stateful {
+				stateful = false
+			}
+			return
+		}
+		if t.Role == model.Active || best == Yes {
+			return
+		}
+		where = append(where, in.Name)
+		r := t.Restore
+		switch {
+		case r.State == model.CaughtUp || r.RemainingRecords != nil && *r.RemainingRecords == 0:
+			best = Yes
+		case r.RemainingRecords != nil && old:
+			best = Unknown
+			b.Copy, b.RemainingRecords = in.ID, r.RemainingRecords
+			b.Why = fmt.Sprintf("copy on %s as of the last round: up to %d records behind", in.Name, *r.RemainingRecords)
+		case r.RemainingRecords != nil:
+			b.Copy, b.RemainingRecords = in.ID, r.RemainingRecords
+			b.Why = fmt.Sprintf("copy on %s still restores %d records", in.Name, *r.RemainingRecords)
+		case best == No:
+			best = Unknown
+			b.Copy = in.ID
+			b.Why = fmt.Sprintf("copy on %s has not reported its position", in.Name)
+		}
+	})
+	if !stateful || best == Yes {
+		return b, Yes
+	}
+	if best == No && len(where) == 0 {
+		if s := statefulness(g, id); s == nil {
+			b.Why = "has no copy elsewhere, and it is not known whether it has state"
+			return b, Unknown
+		}
+	}
+	return b, best
+}
+
+// statefulness is what any copy of the task says about it; nil when none does.
+func statefulness(g *model.Group, id model.TaskID) *bool {
+	var out *bool
+	eachTask(g, func(_ *model.Instance, _ *model.Member, t *model.Task) {
+		if t.ID == id && t.Stateful != nil {
+			out = t.Stateful
+		}
+	})
+	return out
+}
+
+// Headline is the answer in one sentence, with the instance's name.
+func (c *StopCheck) Headline(name string) string {
+	ids := make([]string, 0, len(c.Blockers))
+	for _, b := range c.Blockers {
+		if !strings.HasPrefix(b.Object, "task ") {
+			continue
+		}
+		ids = append(ids, b.Task.String())
+	}
+	const shown = 10
+	list := strings.Join(ids[:min(len(ids), shown)], " ")
+	if len(ids) > shown {
+		list += " …"
+	}
+	switch {
+	case c.Answer == Yes && len(c.Active) == 0:
+		return fmt.Sprintf("yes: %s runs no task", name)
+	case c.Answer == Yes:
+		return fmt.Sprintf("yes: every one of the %d active tasks on %s has a caught-up copy elsewhere or no state", len(c.Active), name)
+	case c.Answer == No:
+		return fmt.Sprintf("no: %s on %s would wait for state (%s)", tasks(len(c.Blockers)), name, list)
+	case c.Reason != "":
+		return fmt.Sprintf("cannot tell: %s", c.Reason)
+	}
+	return fmt.Sprintf("cannot tell: %s on %s may wait for state (%s)", tasks(len(c.Blockers)), name, list)
+}

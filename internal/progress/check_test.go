@@ -1,0 +1,64 @@
+package progress
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+func TestCheckStop(t *testing.T) {
+	behind := func(g *model.Group, n int64) *model.Group {
+		task(g, "pod-b/T1", "0_0").Restore = model.Restore{State: model.Restoring, RemainingRecords: &n}
+		return g
+	}
+	stateful := func(g *model.Group, v bool) *model.Group {
+		eachTask(g, func(_ *model.Instance, _ *model.Member, t *model.Task) { t.Stateful = &v })
+		return g
+	}
+	alone := func() *model.Group { return stateful(group("pod-a/T1: 0_0", "pod-b/T1: 0_1"), true) }
+	copied := func() *model.Group { return stateful(group("pod-a/T1: 0_0", "pod-b/T1: 0_1 0_0s"), true) }
+	for _, c := range []struct {
+		name  string
+		g     *model.Group
+		want  Answer
+		words string
+	}{
+		{"no copy", alone(), No, "has no copy elsewhere"},
+		{"no copy, perhaps no state", group("pod-a/T1: 0_0", "pod-b/T1: 0_1"), Unknown, "not known whether it has state"},
+		{"stateless", stateful(alone(), false), Yes, ""},
+		{"copy at the present end, old positions", behind(copied(), 0), Yes, ""},
+		{"copy that lagged in the last round", behind(copied(), 81_004), Unknown, "as of the last round: up to 81004 records behind"},
+		{"copy that never reported", copied(), Unknown, "has not reported its position"},
+		{"live copy that lags", func() *model.Group {
+			g := behind(copied(), 7)
+			g.Kind, g.Positions.Basis = model.Worker, "status"
+			return g
+		}(), No, "still restores 7 records"},
+		{"rebalance", in(copied(), model.StatePreparingRebalance), Unknown, ""},
+		{"nothing to stop", group("pod-a/T1: 0_0s", "pod-b/T1: 0_0"), Yes, ""},
+		{"streams", func() *model.Group { g := behind(copied(), 0); g.Kind = model.Streams; return g }(), Unknown, ""},
+		{"streams, nothing to stop", func() *model.Group { g := group("pod-a/T1:", "pod-b/T1: 0_0"); g.Kind = model.Streams; return g }(), Yes, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := CheckStop(c.g, &c.g.Instances[0])
+			if got.Answer != c.want {
+				t.Fatalf("answer %s, want %s: %+v", got.Answer, c.want, got)
+			}
+			if c.words != "" && (len(got.Blockers) != 1 || !strings.Contains(got.Blockers[0].Why, c.words)) {
+				t.Errorf("blockers %+v, want %q", got.Blockers, c.words)
+			}
+			if h := got.Headline("pod-a"); !strings.HasPrefix(h, strings.Replace(string(c.want), "unknown", "cannot tell", 1)+":") {
+				t.Errorf("headline %q", h)
+			}
+		})
+	}
+}
+
+func TestCheckStopDoesNotTrustUnreadableMembers(t *testing.T) {
+	g := group("pod-a/T1:", "pod-b/T1: 0_0")
+	g.Instances[0].Members[0].Metadata.Status = model.MetadataNewer
+	if c := CheckStop(g, &g.Instances[0]); c.Answer != Unknown {
+		t.Errorf("answer %s for a member that is not understood", c.Answer)
+	}
+}
