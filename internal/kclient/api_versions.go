@@ -1,0 +1,89 @@
+package kclient
+
+import (
+	"context"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/streamctl/streamctl/internal/snapshot"
+)
+
+// readVersions asks for the versions of the broker that answered first, or of
+// all. It is a remark about the cluster: a failure of one broker shows
+// elsewhere.
+func (r *run) readVersions(ctx context.Context) {
+	brokers := r.s.Brokers
+	if !r.q.APIVersions {
+		brokers = nil
+		home, _ := r.c.homeHandle()
+		for _, b := range r.s.Brokers {
+			if r.c.sharesHandle(b.ID, home) {
+				brokers = append(brokers, b)
+			}
+		}
+		if len(brokers) == 0 && len(r.s.Brokers) > 0 && len(r.groups) > 0 {
+			brokers = r.coordinatorOf(r.groups[0])
+		}
+	}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, b := range brokers {
+		wg.Go(func() {
+			resp, err := r.c.apiVersions(ctx, b.ID)
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			r.s.APIVersions = append(r.s.APIVersions, versionsFromWire(b.ID, resp))
+		})
+	}
+	wg.Wait()
+}
+
+func (r *run) coordinatorOf(g *group) []snapshot.Broker {
+	for _, b := range r.s.Brokers {
+		if b.ID == g.node {
+			return []snapshot.Broker{b}
+		}
+	}
+	return r.s.Brokers[:1]
+}
+
+func (c *Client) sharesHandle(broker, handle int32) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seed, ok := c.same[broker]
+	return broker == handle || ok && seed == handle
+}
+
+func (c *Client) apiVersions(ctx context.Context, id int32) (*kmsg.ApiVersionsResponse, error) {
+	req := kmsg.NewPtrApiVersionsRequest()
+	req.ClientSoftwareName, req.ClientSoftwareVersion = defaultClientID, c.soft
+	kresp, err := c.send(ctx, id, req)
+	if err != nil {
+		return nil, err
+	}
+	resp := kresp.(*kmsg.ApiVersionsResponse)
+	return resp, codeError(resp.ErrorCode)
+}
+
+func versionsFromWire(broker int32, resp *kmsg.ApiVersionsResponse) snapshot.APIVersions {
+	out := snapshot.APIVersions{Broker: broker, Keys: make([]snapshot.APIRange, len(resp.ApiKeys))}
+	for i, k := range resp.ApiKeys {
+		out.Keys[i] = snapshot.APIRange{Key: k.ApiKey, Min: k.MinVersion, Max: k.MaxVersion}
+	}
+	finalized := map[string]int16{}
+	for _, f := range resp.FinalizedFeatures {
+		finalized[f.Name] = f.MaxVersionLevel
+	}
+	for _, f := range resp.SupportedFeatures {
+		level, ok := finalized[f.Name]
+		if !ok {
+			level = -1
+		}
+		out.Features = append(out.Features, snapshot.APIFeature{Name: f.Name, SupportedMin: f.MinVersion, SupportedMax: f.MaxVersion, Finalized: level})
+	}
+	return out
+}

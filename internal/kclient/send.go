@@ -1,0 +1,88 @@
+package kclient
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+const sendTries = 3
+
+var errNoBroker = errors.New("no broker of the cluster is known")
+
+// send asks one broker. A connection that broke is opened again; a broker that
+// does not answer in time is not asked again.
+func (c *Client) send(ctx context.Context, id int32, req kmsg.Request) (kmsg.Response, error) {
+	for try := 1; ; try++ {
+		resp, err := c.handle(id).Request(ctx, req)
+		if err == nil {
+			return resp, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if try == sendTries || isTimeout(err) || !kgo.IsRetryableBrokerErr(err) {
+			return nil, err
+		}
+		if !sleep(ctx, time.Duration(try)*20*time.Millisecond) {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// sendAny asks the broker that answered first, then the others.
+func (c *Client) sendAny(ctx context.Context, req kmsg.Request) (kmsg.Response, error) {
+	var last error = errNoBroker
+	for _, id := range c.anyOrder() {
+		resp, err := c.send(ctx, id, req)
+		if err == nil {
+			return resp, nil
+		}
+		last = err
+		if ctx.Err() != nil || isUnsupported(err) {
+			break
+		}
+	}
+	return nil, last
+}
+
+func (c *Client) anyOrder() []int32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var ids []int32
+	if c.home != 0 {
+		ids = append(ids, c.home)
+	}
+	for id := range c.addr {
+		if len(ids) < sendTries && id != c.home && c.same[id] == 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// sleep waits, and reports false when ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// stage is ctx with a deadline that leaves a share of the time that is left to
+// what comes after, so that what has been read is worth something when the
+// rest does not come.
+func stage(ctx context.Context, share float64) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Duration(share*float64(time.Until(end))))
+}
