@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Bytes cut anywhere give an error that says where.
@@ -133,5 +134,29 @@ func TestWorstAmplification(t *testing.T) {
 		if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
 			t.Errorf("%s: %d MiB allocated", name, used>>20)
 		}
+	}
+}
+
+// A frame that repeats topics and names as long as they can be is sorted and
+// paired in a moment: long names are not compared for every two partitions.
+func TestPairingOfAbsurdFrames(t *testing.T) {
+	const n = 40_000
+	long := strings.Repeat("x", 1<<15-2)
+	repeated := make([]TopicPartitions, n)
+	wide := []TopicPartitions{{Topic: long + "b"}, {Topic: long + "a"}}
+	active := make([]Task, n)
+	for i := range n {
+		repeated[i] = TopicPartitions{Topic: "orders", Partitions: []int32{int32(n - i)}}
+		wide[i%2].Partitions = append(wide[i%2].Partitions, int32(n-i))
+	}
+	start := time.Now()
+	for _, assigned := range [][]TopicPartitions{repeated, wide} {
+		pairs, err := PairActive(assigned, active)
+		if err != nil || len(pairs) != 1 || len(pairs[0].Partitions) != n {
+			t.Fatalf("%d tasks, %v", len(pairs), err)
+		}
+	}
+	if spent := time.Since(start); spent > 5*time.Second {
+		t.Errorf("took %v", spent)
 	}
 }

@@ -2,10 +2,7 @@ package groupmeta
 
 import (
 	"encoding/binary"
-	"encoding/hex"
-	"fmt"
 	"math"
-	"strings"
 )
 
 // SubscriptionInfo, by format:
@@ -32,25 +29,6 @@ const (
 	SumUnknown  = -3            // made up by the JVM for the standby list of formats 1 to 6
 	SumOverflow = math.MaxInt64 // pinned
 )
-
-// ProcessID is the id of one KafkaStreams instance.
-type ProcessID [16]byte
-
-// String gives the usual form with four hyphens.
-func (p ProcessID) String() string {
-	h := hex.EncodeToString(p[:])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
-}
-
-// ParseProcessID reads what String writes.
-func ParseProcessID(s string) (ProcessID, error) {
-	var p ProcessID
-	raw, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
-	if err != nil || len(raw) != len(p) || ProcessID(raw).String() != strings.ToLower(s) {
-		return p, fmt.Errorf("process id %q is not a UUID", s)
-	}
-	return ProcessID(raw), nil
-}
 
 // TaskOffsetSum is how far a member's local state of one task is.
 type TaskOffsetSum struct {

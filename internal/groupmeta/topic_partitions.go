@@ -43,13 +43,13 @@ func SortedPartitions(topics []TopicPartitions) []model.TopicPartition {
 	out := make([]model.TopicPartition, 0, n)
 	first := 0 // of the topic at hand, which may be there more than once
 	for i, t := range byTopic {
-		if i > 0 && t.Topic != byTopic[i-1].Topic {
-			first = len(out)
-		}
 		for _, p := range t.Partitions {
 			out = append(out, model.TopicPartition{Topic: t.Topic, Partition: p})
 		}
-		slices.SortFunc(out[first:], func(a, b model.TopicPartition) int { return cmp.Compare(a.Partition, b.Partition) })
+		if i+1 == len(byTopic) || byTopic[i+1].Topic != t.Topic {
+			slices.SortFunc(out[first:], func(a, b model.TopicPartition) int { return cmp.Compare(a.Partition, b.Partition) })
+			first = len(out)
+		}
 	}
 	return out
 }
