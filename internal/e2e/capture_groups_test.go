@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -158,13 +159,15 @@ func TestCaptureStreams(t *testing.T) {
 				c.waitCommitted(t, "billing", "invoices", "billing-byvalue-repartition")
 				c.capture(t, "streams-stable-one"+suffix, "one instance of two threads, Stable", "billing", true)
 				c.setGroupConfig(t, "billing", "streams.heartbeat.interval.ms", "5000")
-				b := c.startApp(t, appSpec{group: "billing", topic: "invoices", streams: true, settings: map[string]string{"app.restore.sleep.ms": "500"}})
+				b := c.startApp(t, appSpec{group: "billing", topic: "invoices", streams: true, settings: map[string]string{"app.restore.sleep.ms": "100"}})
 				b.add(t, "pod-b")
 				c.captureState(t, "streams-reconciling"+suffix, "a second instance has joined: Reconciling, tasks between two owners", "billing", true, "Reconciling", moving)
 				if version == v440 {
 					c.captureState(t, "streams-restoring"+suffix, "the second instance restores, with reported task offsets", "billing", true, "Stable", restoring)
 				}
+				b.waitActive(t, "pod-b", 6)
 				c.waitMembers(t, "billing", true, 4)
+				time.Sleep(2 * time.Second) // two heartbeats, so that the positions are reported
 				c.capture(t, "streams-stable"+suffix, "two instances of two threads, Stable", "billing", true)
 				a.closeInstance(t, "pod-a")
 				b.closeInstance(t, "pod-b")
@@ -213,16 +216,20 @@ func moving(resp kmsg.Response) bool {
 	return target == 12 && current < 12
 }
 
-// restoring holds when a member reports a position below the end.
+// restoring holds when two members report the position of a task that they have
+// got and do not run yet.
 func restoring(resp kmsg.Response) bool {
+	n := 0
 	for _, m := range resp.(*kmsg.StreamsGroupDescribeResponse).Groups[0].Members {
-		for _, o := range m.TaskOffsets {
-			if o.Offset > 0 {
-				return true
-			}
+		if slices.ContainsFunc(m.TaskOffsets, func(o kmsg.TaskOffset) bool {
+			return o.Offset > 0 && slices.ContainsFunc(m.Assignment.ActiveTasks, func(a kmsg.TaskIDs) bool {
+				return a.SubtopologyID == o.SubtopologyID && slices.Contains(a.Partitions, o.Partition)
+			})
+		}) {
+			n++
 		}
 	}
-	return false
+	return n == 2
 }
 
 // setGroupConfig sets one config of a group.

@@ -82,18 +82,18 @@ func (r *rawCapture) rest(t testing.TB, c *cluster) {
 	r.ask(t, c, coord, av)
 	r.ask(t, c, coord, kmsg.NewPtrListGroupsRequest())
 
+	meta := kmsg.NewPtrMetadataRequest()
+	meta.Topics = nil
+	all := r.ask(t, c, coord, meta).(*kmsg.MetadataResponse)
 	commits := kmsg.NewPtrOffsetFetchRequest()
 	g := kmsg.NewOffsetFetchRequestGroup()
 	g.Group, g.Topics = r.Group, nil
 	commits.Groups = append(commits.Groups, g)
 	got := r.ask(t, c, coord, commits).(*kmsg.OffsetFetchResponse)
 
-	meta := kmsg.NewPtrMetadataRequest()
-	meta.Topics = nil
-	all := r.ask(t, c, coord, meta).(*kmsg.MetadataResponse)
 	wanted := map[string]bool{}
 	for _, topic := range got.Groups[0].Topics {
-		wanted[topic.Topic] = true
+		wanted[topicName(all, topic.Topic, topic.TopicID)] = true
 	}
 	for _, topic := range all.Topics {
 		if strings.HasPrefix(*topic.Topic, r.Group+"-") {
@@ -123,6 +123,17 @@ func (r *rawCapture) rest(t testing.TB, c *cluster) {
 	res.ResourceType, res.ResourceName = kmsg.ConfigResourceTypeGroupConfig, r.Group
 	cfg.Resources = append(cfg.Resources, res)
 	r.ask(t, c, coord, cfg)
+}
+
+// topicName gives the name of a topic that an answer has by id (OffsetFetch
+// from version 10).
+func topicName(all *kmsg.MetadataResponse, name string, id [16]byte) string {
+	for _, topic := range all.Topics {
+		if name == "" && topic.TopicID == id {
+			return *topic.Topic
+		}
+	}
+	return name
 }
 
 // listOffsets asks for one kind of offset of all partitions of some topics.

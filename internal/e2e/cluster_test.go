@@ -43,8 +43,11 @@ type cluster struct {
 // sharedClusters are the clusters that tests may share, by name.
 func sharedClusters() map[string]clusterSpec {
 	return map[string]clusterSpec{
-		"4.3.1":  {version: v431, brokers: 1},
-		"4.4.0":  {version: v440, brokers: 1},
+		"4.3.1": {version: v431, brokers: 1},
+		"4.4.0": {version: v440, brokers: 1, props: map[string]string{
+			"group.streams.min.task.offset.interval.ms": "1000", // members report their positions that often;
+			"group.streams.task.offset.interval.ms":     "1000", // the default is a minute
+		}},
 		"three":  {version: v431, brokers: 3},
 		"secure": {version: v431, brokers: 1, secure: true},
 	}

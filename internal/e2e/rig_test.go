@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -51,14 +50,14 @@ func runAll(m *testing.M) int {
 	}
 	env = r
 	defer r.close()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	context.AfterFunc(ctx, func() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		<-signals
 		r.close()
 		os.Exit(130)
-	})
-	code := m.Run()
-	return code
+	}()
+	return m.Run()
 }
 
 func newRig() (*rig, error) {
