@@ -94,7 +94,7 @@ func decodeConsumerSubscriptionKind(b []byte) (Decoded, error) {
 		return d, err
 	}
 	doc := consumerSubscriptionDocument{
-		Version: s.Version, Topics: s.Topics, GenerationID: since(s.Version, 2, s.Generation),
+		Version: s.Version, Topics: s.Topics, GenerationID: since(s.Version, 2, max(s.Generation, NoGeneration)),
 		RackID: textOrNull(s.Rack), UserDataLength: userDataLength(s.UserData),
 	}
 	if s.Version >= 1 {

@@ -169,3 +169,13 @@ func TestDecodeUnknownKind(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Any generation below 0 is none, as the JVM reads it.
+func TestNegativeGenerationIsNone(t *testing.T) {
+	s := ConsumerSubscription{Version: 2, Generation: -87}
+	b, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantDocument(t, KindConsumerSubscription, b, `{"version":2,"topics":[],"owned_partitions":[],"generation_id":-1,"rack_id":null,"user_data_length":-1,"user_data":null}`)
+}
