@@ -6,8 +6,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/magiconair/properties"
-
 	"github.com/streamctl/streamctl/internal/errs"
 )
 
@@ -26,43 +24,6 @@ func readFile(path string) ([]byte, error) {
 		err = fmt.Errorf("read %q: larger than %d MiB", path, maxFile>>20)
 	}
 	return data, err
-}
-
-// parseProperties reads a Java client properties file as Java does: ISO
-// 8859-1, no expansion of ${…}, the last of several equal keys wins.
-func parseProperties(data []byte) (map[string]string, error) {
-	return loadProperties(data, properties.ISO_8859_1)
-}
-
-// loadProperties reads properties text in one encoding. No part of the text
-// gets into its errors.
-func loadProperties(data []byte, enc properties.Encoding) (map[string]string, error) {
-	data = endLastLine(data)
-	loader := properties.Loader{Encoding: enc, DisableExpansion: true}
-	p, err := loader.LoadBytes(data)
-	if err != nil {
-		return nil, propertiesError(err)
-	}
-	p.DisableExpansion = true
-	return p.Map(), nil
-}
-
-// endLastLine drops a backslash that nothing follows; Java does so too.
-func endLastLine(data []byte) []byte {
-	n := 0
-	for n < len(data) && data[len(data)-1-n] == '\\' {
-		n++
-	}
-	return data[:len(data)-n%2]
-}
-
-// propertiesError keeps of a parser's error what is certain to hold nothing of
-// the file.
-func propertiesError(err error) error {
-	if strings.Contains(err.Error(), "invalid unicode literal") {
-		return fmt.Errorf(`a \u is not followed by four hex digits`)
-	}
-	return fmt.Errorf("not a properties file")
 }
 
 // clientFile is a Java client properties file.

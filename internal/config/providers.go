@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-
-	"github.com/magiconair/properties"
 )
 
 // providers are the config providers that a client file turns on with its
@@ -117,7 +115,7 @@ func fileProvider(allowed []string) provider {
 		if err != nil {
 			return "", err
 		}
-		all, err := loadProperties(data, properties.UTF8)
+		all, err := parsePropertiesUTF8(data)
 		if err != nil {
 			return "", fmt.Errorf("%q: %w", path, err)
 		}
