@@ -99,9 +99,9 @@ func streamsTaskIDs(w []kmsg.TaskIDs) []snapshot.StreamsTaskIDs {
 
 // Kinds of node in a topology description on the wire.
 const (
-	nodeSource    = 1
-	nodeProcessor = 2
-	nodeSink      = 3
+	wireNodeSource    = 1
+	wireNodeProcessor = 2
+	wireNodeSink      = 3
 )
 
 func topologyDescription(w *kmsg.StreamsGroupDescribeResponseGroupTopologyDescription) *snapshot.TopologyDescription {
@@ -129,9 +129,9 @@ func topologyDescription(w *kmsg.StreamsGroupDescribeResponseGroupTopologyDescri
 func topologyNode(w *kmsg.TopologyDescriptionNode) snapshot.TopologyNode {
 	n := snapshot.TopologyNode{Name: w.Name, Topics: list(w.SourceTopics), Stores: list(w.Stores), Successors: list(w.Successors)}
 	switch w.NodeType {
-	case nodeSource:
+	case wireNodeSource:
 		n.Kind = "source"
-	case nodeSink:
+	case wireNodeSink:
 		n.Kind = "sink"
 	default:
 		n.Kind = "processor"
