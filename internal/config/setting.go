@@ -202,3 +202,14 @@ func withoutUser(text string) string {
 	}
 	return u.String()
 }
+
+// Format prints no values, whatever the verb: package fmt does not ask a
+// Secret in an unexported field how it wants to be printed.
+func (s Setting) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "%s from %s", s.Key.Name, s.Source)
+}
+
+// Format prints no values, for the same reason; View is for showing.
+func (r Resolved) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "settings of context %q", r.Context)
+}
