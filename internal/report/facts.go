@@ -1,0 +1,373 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/render"
+)
+
+// facts are the lines between the verdict and the tables.
+func (s *screen) facts() []render.Fact {
+	var out []render.Fact
+	add := func(label, text string) {
+		if text != "" {
+			out = append(out, render.Fact{Label: label, Text: text})
+		}
+	}
+	if !s.g.Kind.IsStream() {
+		add("Members", render.Count(memberCount(s.g), "member")+"; not a stream group, nothing is decoded")
+		return out
+	}
+	if s.p.Wide() {
+		add("Coordinator", s.coordinator())
+	}
+	add("Next rebalance", s.nextRebalance())
+	add("Epochs", s.epochs())
+	add("Timing", s.timing())
+	add("Positions", s.positions())
+	add("Task offsets", s.taskOffsets())
+	add("Topology", s.topology())
+	if n := memberCount(s.g); n > 0 {
+		add("Members", s.memberLine(n))
+		add("Static", s.static(n))
+		add("Metadata", s.metadata())
+		add("Standbys", s.standbys())
+	}
+	if s.p.Wide() && s.g.Balance != nil {
+		add("Balance", "r "+render.Ratio(s.g.Balance.Factor)+", at most "+render.Ratio(s.g.Balance.MaxOverExpected)+" of expected")
+	}
+	return out
+}
+
+func (s *screen) coordinator() string {
+	c := s.g.Coordinator
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("broker %d, %s:%d", c.ID, render.Escape(c.Host), c.Port)
+}
+
+// nextRebalance answers field case 4: when, and who will ask for it.
+func (s *screen) nextRebalance() string {
+	n := s.g.NextRebalance
+	if n == nil || n.RawMs == math.MaxInt64 {
+		if s.g.Kind == model.Classic && s.g.AssignmentBasis == model.AssignmentCurrent && s.g.Totals.Active > 0 {
+			return "none planned"
+		}
+		return ""
+	}
+	by := ""
+	if n.ByMember != "" {
+		by = ", by " + s.p.Name(s.memberName(n.ByMember))
+	}
+	switch {
+	case n.At == nil || n.RawMs == 0:
+		return "at once" + by
+	case n.InMs < 0:
+		return "overdue by " + render.Millis(-n.InMs) + ", was due at " + render.Clock(*n.At, s.g.TakenAt) + " by the leader's clock" + by
+	}
+	return "in " + render.Millis(n.InMs) + ", at " + render.Clock(*n.At, s.g.TakenAt) + " by the leader's clock" + by
+}
+
+func (s *screen) epochs() string {
+	if s.g.Epoch == nil {
+		return ""
+	}
+	text := "group " + strconv.Itoa(int(*s.g.Epoch))
+	if s.g.AssignmentEpoch != nil {
+		text += ", assignment " + strconv.Itoa(int(*s.g.AssignmentEpoch))
+	}
+	at := map[int32][]string{}
+	for i := range s.g.Instances {
+		for j := range s.g.Instances[i].Members {
+			m := &s.g.Instances[i].Members[j]
+			if m.Epoch != nil && *m.Epoch != *s.g.Epoch {
+				at[*m.Epoch] = append(at[*m.Epoch], shortName(m))
+			}
+		}
+	}
+	for _, e := range slices.Sorted(maps.Keys(at)) {
+		verb := " are at "
+		if len(at[e]) == 1 {
+			verb = " is at "
+		}
+		text += "; " + s.joinAnd(at[e], 4) + verb + strconv.Itoa(int(e))
+	}
+	return text
+}
+
+// joinAnd writes "a", "a and b" or "a, b and c", at most limit names.
+func (s *screen) joinAnd(list []string, limit int) string {
+	if len(list) > limit {
+		return s.names(list, limit)
+	}
+	out := make([]string, len(list))
+	for i, n := range list {
+		out[i] = s.p.Name(n)
+	}
+	if len(out) == 1 {
+		return out[0]
+	}
+	return strings.Join(out[:len(out)-1], ", ") + " and " + out[len(out)-1]
+}
+
+func (s *screen) timing() string {
+	t := s.g.Timing
+	var parts []string
+	if t.HeartbeatMs != nil {
+		parts = append(parts, "heartbeat "+render.Millis(*t.HeartbeatMs))
+	}
+	if t.SessionMs != nil {
+		parts = append(parts, "session "+render.Millis(*t.SessionMs))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	if t.Standbys != nil && s.g.Kind == model.Streams {
+		parts = append(parts, "standbys "+strconv.Itoa(*t.Standbys))
+	}
+	text := strings.Join(parts, ", ")
+	switch t.Source {
+	case "broker default":
+		text += " (defaults of the broker)"
+	case "":
+	default:
+		text += " (" + render.Escape(t.Source) + ")"
+	}
+	return text
+}
+
+func (s *screen) positions() string {
+	p := s.g.Positions
+	if memberCount(s.g) == 0 {
+		return ""
+	}
+	age := ""
+	if p.AsOf != nil && s.g.TakenAt != nil {
+		age = render.Duration(s.g.TakenAt.Sub(*p.AsOf)) + " ago"
+		if p.Estimated {
+			age = "~" + age
+		}
+	}
+	switch p.Basis {
+	case "last round":
+		if age == "" {
+			age = "when is not known"
+		}
+		text := "from the last round, " + age + "; a classic group reports none between rounds"
+		if s.o.has("rebalance") {
+			text += " (rebalance asks for one)"
+		}
+		return text
+	case "heartbeat":
+		return strings.TrimSuffix("task offsets, sent with the members' heartbeats, "+age, ", ")
+	case "status":
+		return strings.TrimSuffix("status records of the workers, "+age, ", ")
+	}
+	if s.g.Kind == model.Streams {
+		return "not reported (4.3 and older brokers; 4.4 reports them)"
+	}
+	return "not reported"
+}
+
+// taskOffsets names the members that send none while others do (field case 13).
+func (s *screen) taskOffsets() string {
+	var no []string
+	yes := 0
+	for i := range s.g.Instances {
+		for j := range s.g.Instances[i].Members {
+			switch m := &s.g.Instances[i].Members[j]; {
+			case m.ReportsOffsets == nil:
+			case *m.ReportsOffsets:
+				yes++
+			default:
+				no = append(no, shortName(m))
+			}
+		}
+	}
+	if len(no) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no from %s (%d of %d members; clients before 4.4 send none)", s.names(no, 6), len(no), yes+len(no))
+}
+
+func (s *screen) topology() string {
+	t := &s.g.Topology
+	if len(t.Subtopologies) == 0 {
+		return ""
+	}
+	if s.g.Kind != model.Streams && !s.p.Wide() && len(t.Uncertain) == 0 {
+		return ""
+	}
+	text := render.Count(len(t.Subtopologies), "sub-topology")
+	if len(t.Subtopologies) > 1 {
+		text = render.Int(int64(len(t.Subtopologies))) + " sub-topologies"
+	}
+	if s.g.Totals.Tasks > 0 {
+		text += ", " + render.Count(s.g.Totals.Tasks, "task")
+	}
+	text += statefulWords(t.Subtopologies)
+	if t.Epoch != nil {
+		text += ", epoch " + strconv.Itoa(int(*t.Epoch))
+	}
+	if s.p.Wide() && t.Source != "" {
+		text += ", from: " + render.Escape(t.Source)
+	}
+	for i, u := range t.Uncertain {
+		if i == 1 && !s.p.Wide() {
+			return text + "; " + render.Int(int64(len(t.Uncertain)-1)) + " more uncertain (-o wide)"
+		}
+		text += "; uncertain: " + render.Escape(u)
+	}
+	return text
+}
+
+func statefulWords(subs []model.Subtopology) string {
+	yes, no, unknown := 0, 0, 0
+	for i := range subs {
+		switch st := subs[i].Stateful; {
+		case st == nil:
+			unknown++
+		case *st:
+			yes++
+		default:
+			no++
+		}
+	}
+	switch {
+	case unknown == len(subs):
+		return ""
+	case yes == len(subs):
+		return ", all stateful"
+	case no == len(subs):
+		return ", none stateful"
+	}
+	text := fmt.Sprintf(", %d of them stateful", yes)
+	if unknown > 0 {
+		text += fmt.Sprintf(", %d not known", unknown)
+	}
+	return text
+}
+
+func (s *screen) memberLine(n int) string {
+	text := render.Int(int64(n)) + " in " + render.Count(len(s.g.Instances), "instance")
+	if s.g.Metadata.StaticMembers == 0 {
+		text += ", none static"
+	}
+	if v := s.g.Metadata.GroupVersion; v > 0 && !s.g.Metadata.Mixed {
+		text += "; metadata v" + strconv.Itoa(int(v))
+	}
+	return text
+}
+
+// static answers field case 26 and names the members that are not.
+func (s *screen) static(n int) string {
+	if s.g.Metadata.StaticMembers == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d members", s.g.Metadata.StaticMembers, n)
+	var dynamic []string
+	for i := range s.g.Instances {
+		for j := range s.g.Instances[i].Members {
+			if m := &s.g.Instances[i].Members[j]; m.InstanceID == "" {
+				dynamic = append(dynamic, shortName(m))
+			}
+		}
+	}
+	if len(dynamic) > 0 {
+		text += "; dynamic: " + s.names(dynamic, 8)
+	}
+	return text
+}
+
+// metadata answers field case 34 while formats differ.
+func (s *screen) metadata() string {
+	md := &s.g.Metadata
+	if !md.Mixed {
+		return ""
+	}
+	text := "v" + strconv.Itoa(int(md.GroupVersion))
+	var parts []string
+	for i, v := range slices.Sorted(maps.Keys(md.Supported)) {
+		n := render.Int(int64(md.Supported[v]))
+		if i == 0 {
+			n = render.Count(md.Supported[v], "member") + " " + plural(md.Supported[v], "supports", "support")
+		}
+		parts = append(parts, fmt.Sprintf("%s up to %d", n, v))
+	}
+	text += " (" + strings.Join(parts, ", ") + ")"
+	if len(md.Used) > 1 {
+		parts = parts[:0]
+		for _, v := range slices.Sorted(maps.Keys(md.Used)) {
+			parts = append(parts, fmt.Sprintf("%d %s v%d", md.Used[v], plural(md.Used[v], "uses", "use"), v))
+		}
+		text += "; " + strings.Join(parts, ", ")
+	}
+	return text
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// standbys answers field case 18: how many there are of those that are wanted.
+func (s *screen) standbys() string {
+	want := s.g.Timing.Standbys
+	if want == nil || s.g.AssignmentBasis == model.AssignmentNone {
+		return ""
+	}
+	source := s.g.Timing.StandbysSource
+	mark := ""
+	if source == "estimate" {
+		mark = "~"
+	}
+	text := strconv.Itoa(*want) + " a task" + mark
+	if *want > 0 {
+		have, wanted, missing := countStandbys(s.g, *want)
+		text = fmt.Sprintf("%s of %s, %d a task%s", render.Int(int64(have)), render.Int(int64(wanted)), *want, mark)
+		if len(missing) > 0 {
+			text += " (missing: " + s.names(missing, 8) + ")"
+		}
+	} else if s.g.Kind != model.Classic {
+		return "" // the timing line says so
+	}
+	if mark != "" {
+		text += " (--standbys N if you know better)"
+	}
+	return text
+}
+
+// countStandbys counts the standbys of stateful tasks, no task with more than
+// it wants.
+func countStandbys(g *model.Group, want int) (have, wanted int, missing []string) {
+	count := map[model.TaskID]int{}
+	stateful := map[model.TaskID]bool{}
+	for h := range eachTask(g) {
+		t := h.task
+		switch {
+		case t.TargetOnly:
+		case t.Role == model.Standby:
+			count[t.ID]++
+			stateful[t.ID] = true
+		case t.Role == model.Active && t.Stateful != nil && *t.Stateful:
+			stateful[t.ID] = true
+		}
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(stateful), model.TaskID.Compare) {
+		wanted += want
+		have += min(count[id], want)
+		if count[id] < want {
+			missing = append(missing, id.String())
+		}
+	}
+	return have, wanted, missing
+}

@@ -1,0 +1,83 @@
+package report
+
+import (
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/render"
+)
+
+// GroupDescriptionList is what `describe group` shows for several names.
+type GroupDescriptionList struct {
+	Head
+	Items []GroupItem `json:"items"` // by group
+	Read
+
+	groups []*model.Group
+	o      DescribeOptions
+	brief  bool
+}
+
+// GroupItem is one described group of several; taken_at, cluster_id and errors
+// are its own.
+type GroupItem struct {
+	Head
+	GroupFields
+	Read
+}
+
+// NewGroupDescriptionList makes the report of several groups. With brief, the
+// form of a describe without a name, people see healthy groups in a line each.
+func NewGroupDescriptionList(groups []*model.Group, o DescribeOptions, brief bool, more ItemOptions) *GroupDescriptionList {
+	groups = sortedGroups(groups)
+	l := &GroupDescriptionList{
+		Head: head("GroupDescriptionList"), Items: make([]GroupItem, len(groups)), Read: more.read(groups), groups: groups, o: o, brief: brief,
+	}
+	for i, g := range groups {
+		l.Items[i] = GroupItem{Head: head("GroupDescription"), GroupFields: newGroupFields(g), Read: readOf(g)}
+	}
+	return l
+}
+
+// Text writes the screens one after the other, then the healthy groups.
+func (l *GroupDescriptionList) Text(p *render.Page) {
+	var healthy []*model.Group
+	for _, g := range l.groups {
+		if l.brief && g.OK() {
+			healthy = append(healthy, g)
+			continue
+		}
+		if !p.Empty() {
+			p.Blank()
+		}
+		newScreen(p, g, l.o).describe()
+	}
+	if len(healthy) == 0 {
+		return
+	}
+	if !p.Empty() {
+		p.Blank()
+	}
+	grid := render.NewGrid(
+		render.Column{Head: "HEALTHY", Cap: nameCap}, render.Column{Head: "KIND"}, render.Column{Head: "STATE"},
+		render.Column{Head: "INST", Right: true, Drop: 2}, render.Column{Head: "MEMBERS", Right: true, Drop: 1},
+		render.Column{Head: "TASKS", Right: true}, render.Column{Head: "LAG", Right: true}, render.Column{Head: "NOTES"},
+	)
+	for _, g := range healthy {
+		r := newGroupRow(g, true)
+		grid.Row(render.Text(g.ID), kindCell(g), render.Text(g.State).In(stateStyle(g.State)), render.OptNum(r.Instances),
+			render.Num(r.Members), render.OptNum(r.Tasks), lagCell(r.Lag, &g.Totals, true),
+			shortNotes(noteTexts(g, r.Notes)))
+	}
+	p.Table(grid)
+}
+
+// Grid is a row a task and copy of all groups.
+func (l *GroupDescriptionList) Grid() *render.Grid { return taskGrid(l.groups) }
+
+// Notes are remarks for stderr that are no errors.
+func (l *GroupDescriptionList) Notes() []string {
+	var out []string
+	for _, g := range l.groups {
+		out = append(out, g.Notes...)
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package report
+
+import "github.com/streamctl/streamctl/internal/model"
+
+// Instance is one process of a group with its members.
+type Instance struct {
+	InstanceFields
+	Members []Member `json:"members"`
+}
+
+// InstanceFields is an instance without its members.
+type InstanceFields struct {
+	ID             string            `json:"id"`
+	Host           string            `json:"host"`
+	Endpoint       *string           `json:"endpoint"`
+	Rack           *string           `json:"rack"`
+	ClientTags     map[string]string `json:"client_tags"`
+	Workers        int               `json:"workers"` // threads
+	ExpectedActive float64           `json:"expected_active"`
+	Active         int               `json:"active"`
+	TargetActive   *int              `json:"target_active"`
+	Standby        int               `json:"standby"`
+	Learner        int               `json:"learner"`
+	Balanced       bool              `json:"balanced"`
+	Leaving        *Mark             `json:"leaving"`
+	Lag            *int64            `json:"lag"`
+}
+
+// Mark is a leaving mark of the control topic.
+type Mark struct {
+	Instance string  `json:"instance"`
+	ID       string  `json:"id"`
+	Who      *string `json:"who"`
+	Reason   *string `json:"reason"`
+	Stale    bool    `json:"stale"`
+	Honoured bool    `json:"honoured"`
+}
+
+func newMark(m *model.Mark) *Mark {
+	if m == nil {
+		return nil
+	}
+	return &Mark{
+		Instance: m.Instance, ID: m.ID, Who: optional(m.Who), Reason: optional(m.Why),
+		Stale: m.Stale, Honoured: m.Honoured,
+	}
+}
+
+func newInstance(in *model.Instance) Instance {
+	out := Instance{InstanceFields: newInstanceFields(in), Members: make([]Member, len(in.Members))}
+	for i := range in.Members {
+		out.Members[i] = newMember(&in.Members[i])
+	}
+	return out
+}
+
+func newInstanceFields(in *model.Instance) InstanceFields {
+	return InstanceFields{
+		ID: in.ID, Host: in.Host, Endpoint: optional(in.Endpoint), Rack: optional(in.Rack),
+		ClientTags: in.Tags, Workers: len(in.Members), ExpectedActive: in.Expected, Active: in.Active,
+		TargetActive: in.TargetActive, Standby: in.Standby, Learner: in.Learner, Balanced: in.Balanced,
+		Leaving: newMark(in.Leaving), Lag: in.Lag,
+	}
+}

@@ -1,0 +1,185 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/render"
+)
+
+// TaskList is what `get tasks` shows: a row a task and holder.
+type TaskList struct {
+	Head
+	Items []TaskItem `json:"items"` // by group, task, role
+	Read
+
+	groups []*model.Group
+}
+
+// TaskItem is a task of a list.
+type TaskItem struct {
+	Group    string  `json:"group"`
+	Instance *string `json:"instance"`
+	Member   *string `json:"member"`
+	Task
+}
+
+// NewTaskList makes the list of the tasks of groups. A task that nobody has is
+// an item without instance, member and role.
+func NewTaskList(groups []*model.Group, o ItemOptions) *TaskList {
+	groups = sortedGroups(groups)
+	l := &TaskList{Head: head("TaskList"), Items: []TaskItem{}, Read: o.read(groups), groups: groups}
+	for _, g := range groups {
+		for _, h := range holdersByTask(g) {
+			l.Items = append(l.Items, TaskItem{
+				Group: g.ID, Instance: &h.instance.ID, Member: &h.member.ID, Task: newTask(h.task),
+			})
+		}
+	}
+	return l
+}
+
+// Text writes the table.
+func (l *TaskList) Text(p *render.Page) { p.Rows(l.Grid()) }
+
+// Grid is a row a task and holder, then those that nobody has.
+func (l *TaskList) Grid() *render.Grid { return taskGrid(l.groups) }
+
+func taskGrid(groups []*model.Group) *render.Grid {
+	several := render.InFull
+	if len(groups) > 1 {
+		several = render.InAll
+	}
+	if len(groups) == 1 {
+		several = render.InMachine
+	}
+	g := render.NewGrid(
+		render.Column{Head: "TASK", Cap: nameCap},
+		render.Column{Head: "GROUP", Cap: nameCap, In: several},
+		render.Column{Head: "ROLE"},
+		render.Column{Head: "INSTANCE", In: render.InWide},
+		render.Column{Head: "PROCESS", Key: "instance", In: render.InFull},
+		render.Column{Head: "MEMBER", Key: "member_name", Cap: memberCap, In: render.InText},
+		render.Column{Head: "MEMBER ID", Key: "member", In: render.InMachine},
+		render.Column{Head: "HOST", In: render.InFull},
+		render.Column{Head: "TAGS", Drop: 3},
+		render.Column{Head: "LAG", Right: true},
+		render.Column{Head: "OFFSET-SUM", Key: "position", Right: true, In: render.InFull},
+		render.Column{Head: "END", Right: true, In: render.InFull},
+		render.Column{Head: "RESTORE", Key: "restore", Drop: 2},
+		render.Column{Head: "TO RESTORE", Key: "remaining_records", Right: true, Drop: 1},
+		render.Column{Head: "BYTES", Key: "remaining_bytes", Right: true, In: render.InFull},
+		render.Column{Head: "BASIS", In: render.InFull},
+		render.Column{Head: "PARTITIONS", In: render.InFull},
+	)
+	for _, group := range groups {
+		g.Grow(group.Totals.Tasks)
+		for _, h := range holdersByTask(group) {
+			g.Row(taskCells(group, h)...)
+		}
+		for _, id := range group.Unassigned {
+			g.Row(nobodyCells(group, id, "nobody's", render.Problem)...)
+		}
+		for _, id := range group.Moving {
+			g.Row(nobodyCells(group, id, "moving", render.Warning)...)
+		}
+	}
+	return g
+}
+
+func nobodyCells(g *model.Group, id model.TaskID, word string, style render.Style) []render.Cell {
+	d := render.Dash()
+	return []render.Cell{
+		render.Text(id.String()), render.Text(g.ID), d, d, d, d, d, d, render.Text(word).In(style), d, d, d, d, d, d, d, d,
+	}
+}
+
+func taskCells(g *model.Group, h holder) []render.Cell {
+	t := h.task
+	role := render.Text(string(t.Role)).Shown(roleWord(t))
+	tags := tagWords(t, true)
+	for _, extra := range []struct {
+		yes  bool
+		word string
+	}{
+		{t.TargetOnly, "target"}, {t.LeavesTo != "", "to be given up"}, {t.Release, "release"}, {t.Parked, "handed over"},
+	} {
+		if extra.yes {
+			tags = append(tags, extra.word)
+		}
+	}
+	return []render.Cell{
+		render.Text(t.ID.String()), render.Text(g.ID), role, render.Text(instanceName(h.instance)), render.Text(h.instance.ID),
+		render.Text(shortName(h.member)), render.Text(h.member.ID), render.Text(strings.TrimPrefix(h.member.Host, "/")),
+		render.List(tags, ","), taskLag(t), offsetSum(t), render.OptNum(t.Restore.End), restoreCell(t), remaining(t),
+		bytesCell(t), render.Text(basisText(g, t)), render.List(partitionTexts(t.Partitions), " "),
+	}
+}
+
+// offsetSum is where the copy is. What the member did not report is said,
+// never shown as 0 (field case 2).
+func offsetSum(t *model.Task) render.Cell {
+	r := &t.Restore
+	switch {
+	case t.TargetOnly, t.Stateful != nil && !*t.Stateful:
+		return render.Dash()
+	case r.Position != nil && r.State != model.Running:
+		return render.Num(*r.Position)
+	case r.State == model.Running:
+		c := render.OptNum(r.Position)
+		return c.Shown("running")
+	case !r.Reported && r.Basis != "" && r.Basis != "none", !r.Reported && r.Basis == "none" && r.End != nil:
+		return render.Dash().Shown("not reported")
+	}
+	return render.Dash()
+}
+
+func restoreCell(t *model.Task) render.Cell {
+	state := string(t.Restore.State)
+	if state == "" {
+		state = string(model.RestoreUnknown)
+	}
+	c := render.Text(state)
+	switch {
+	case t.Restore.Note != "":
+		return c.Shown(state + " (" + t.Restore.Note + ")").In(render.Warning)
+	case t.Stateful != nil && !*t.Stateful && t.Restore.State != model.Running:
+		return c.Shown(render.None)
+	case t.Restore.State == model.Restoring:
+		return c.In(render.Warning)
+	}
+	return c
+}
+
+// bytesCell is what is left to restore, an upper bound, or for a task that
+// restores nothing the size of its state.
+func bytesCell(t *model.Task) render.Cell {
+	switch {
+	case t.Restore.RemainingBytes != nil && *t.Restore.RemainingBytes > 0:
+		return render.Size(t.Restore.RemainingBytes).Prefix("≤")
+	case t.Restore.LogBytes != nil:
+		c := render.Size(t.Restore.RemainingBytes)
+		return c.Shown(render.Bytes(*t.Restore.LogBytes))
+	}
+	return render.Size(t.Restore.RemainingBytes)
+}
+
+func basisText(g *model.Group, t *model.Task) string {
+	if t.Restore.Basis == "offset sum" && g.Positions.Basis != "" {
+		return g.Positions.Basis
+	}
+	return t.Restore.Basis
+}
+
+func partitionTexts(list []model.TopicPartition) []string {
+	out := make([]string, len(list))
+	for i, p := range list {
+		out[i] = p.String()
+	}
+	return out
+}
+
+func sortedGroups(groups []*model.Group) []*model.Group {
+	return slices.SortedFunc(slices.Values(groups), func(a, b *model.Group) int { return strings.Compare(a.ID, b.ID) })
+}
