@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 )
 
 // proc is one process that the rig started, in a process group of its own.
@@ -88,19 +87,6 @@ func (p *proc) kill() {
 	}
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it may have ended by itself
 	<-p.done
-}
-
-// stop asks the process to end, and ends it when it has not after a while.
-func (p *proc) stop(patience time.Duration) {
-	if p.ended() {
-		return
-	}
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM) // as in kill
-	select {
-	case <-p.done:
-	case <-time.After(patience):
-		p.kill()
-	}
 }
 
 // failure describes a process that did not do what it should.

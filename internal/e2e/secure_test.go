@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,5 +131,21 @@ func (c *cluster) allow(t testing.TB, user string, acls *kadm.ACLBuilder) {
 		if r.Err != nil {
 			t.Fatalf("create ACL %+v: %v", r, r.Err)
 		}
+	}
+}
+
+// replaceInFile changes a text in a file that the test wrote.
+func replaceInFile(t testing.TB, file, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(b), from, to)
+	if text == string(b) {
+		t.Fatalf("%s does not contain %q", file, from)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -41,16 +41,6 @@ func (c *cluster) streamctl(t testing.TB, args ...string) result {
 	return runCmd(t, streamctlCmd(t.Context(), t, append(args, "--bootstrap-server", c.addrs[0])...))
 }
 
-// streamctlJSON runs a command that must succeed and gives its document.
-func (c *cluster) streamctlJSON(t testing.TB, args ...string) doc {
-	t.Helper()
-	res := c.streamctl(t, append(args, "-o", "json")...)
-	if res.code != 0 {
-		t.Fatalf("streamctl %s: exit %d\nstdout: %s\nstderr: %s", strings.Join(args, " "), res.code, res.stdout, res.stderr)
-	}
-	return parse(t, res.stdout)
-}
-
 func runCmd(t testing.TB, cmd *exec.Cmd) result {
 	t.Helper()
 	var out, errs bytes.Buffer

@@ -1,0 +1,46 @@
+# make build   bin/streamctl
+# make test    every test; those with a real broker where Java and Maven are
+# make e2e     only the tests with a real broker
+# make lint    gofmt, vet, staticcheck, golangci-lint, the layout
+# make golden  writes the golden files again: read the diff before you commit it
+# make docs    writes docs/cli again
+# make fuzz    every fuzz target for a minute (FUZZTIME=10s for less)
+# make bench   Go benchmarks, then whole processes side by side
+# make demo    an embedded broker and the everyday commands, with nothing but Go
+# make chaos   comes with the runtime of worker groups
+
+GO = go
+FUZZTIME = 1m
+
+.PHONY: build test e2e lint golden docs fuzz bench demo chaos
+
+build:
+	$(GO) build -o bin/streamctl .
+
+test:
+	GO="$(GO)" sh scripts/test.sh
+
+e2e:
+	GO="$(GO)" sh scripts/e2e.sh
+
+lint:
+	GO="$(GO)" sh scripts/lint.sh
+
+# A package without the flag rejects it, so only those that have one are named.
+golden:
+	$(GO) test ./cmd ./internal/report ./internal/render -update
+
+docs:
+	$(GO) run . docs markdown docs/cli
+
+fuzz:
+	GO="$(GO)" FUZZTIME="$(FUZZTIME)" sh scripts/fuzz.sh
+
+bench:
+	GO="$(GO)" sh scripts/bench.sh
+
+demo: build
+	sh scripts/demo.sh
+
+chaos:
+	@echo 'no chaos tests yet: they come with the runtime of worker groups' >&2; exit 1

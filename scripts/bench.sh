@@ -1,0 +1,18 @@
+#!/bin/sh
+# The Go benchmarks; then whole processes: large groups of the embedded broker,
+# and with Java, side by side against a real broker, Kafka's own tool.
+set -eu
+cd "$(dirname "$0")/.."
+GO=${GO:-go}
+for pkg in $("$GO" list ./...); do
+	if "$GO" test -list '^Benchmark' "$pkg" | grep -q '^Benchmark'; then
+		"$GO" test -run '^$' -bench . -benchmem "$pkg"
+	fi
+done
+"$GO" test -tags bench -count 1 -timeout 15m -run '^TestSpeedLab' -v ./internal/e2e
+if command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1; then
+	sh testdata/jvm/fetch.sh
+	"$GO" test -tags realkafka,bench -count 1 -timeout 15m -run '^TestSpeedBroker' -v ./internal/e2e
+else
+	echo "left out: the comparison with Kafka's own tool, which needs Java and Maven"
+fi

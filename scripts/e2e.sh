@@ -1,0 +1,34 @@
+#!/bin/sh
+# The tests with a real broker. go test calls a skipped test a success; here
+# every test of the package must have passed.
+set -eu
+cd "$(dirname "$0")/.."
+GO=${GO:-go}
+tags=realkafka
+
+sh testdata/jvm/fetch.sh
+log=$(mktemp)
+trap 'rm -f "$log" "$log.rc"' EXIT
+want=$("$GO" test -tags $tags -list '^Test' ./internal/e2e | grep '^Test')
+
+# Shown as they come: what a test says when it ends, and the closing lines.
+{
+	rc=0
+	"$GO" test -tags $tags -count 1 -parallel 3 -timeout 18m -v ./internal/e2e 2>&1 || rc=$?
+	echo "$rc" >"$log.rc"
+} | tee "$log" | awk '/^(--- |ok |FAIL|panic:)/ { print; fflush() }'
+
+if [ "$(cat "$log.rc")" != 0 ]; then
+	grep -v '^=== ' "$log" >&2 || true
+	exit 1
+fi
+for t in $want; do
+	grep -q "^--- PASS: $t " "$log" || {
+		echo "the real-broker test $t did not run" >&2
+		exit 1
+	}
+done
+if grep '^ *--- SKIP' "$log" >&2; then
+	echo "real-broker tests were skipped" >&2
+	exit 1
+fi
