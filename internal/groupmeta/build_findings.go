@@ -1,0 +1,208 @@
+package groupmeta
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// findings says what stands out, worst first.
+func (b *groupBuilder) findings() {
+	b.stateFindings()
+	if b.g.Kind.IsStream() {
+		b.memberFindings()
+		b.taskFindings()
+		b.balanceFindings()
+		b.roundFindings()
+	}
+	b.offsetFindings()
+	b.sampleFindings()
+	order := slices.Clone(model.FindingCodes())
+	slices.SortStableFunc(order, func(x, y string) int { return codeRank(x) - codeRank(y) })
+	slices.SortStableFunc(b.g.Findings, func(x, y model.Finding) int {
+		return cmp.Or(
+			severityRank(x.Severity)-severityRank(y.Severity),
+			slices.Index(order, x.Code)-slices.Index(order, y.Code),
+			strings.Compare(x.Object, y.Object), strings.Compare(x.Text, y.Text))
+	})
+	slices.Sort(b.g.Notes)
+}
+
+func severityRank(s model.Severity) int {
+	return slices.Index([]model.Severity{model.Bad, model.Warn, model.Info}, s)
+}
+
+// codeRank orders findings of the same severity: what explains others first.
+func codeRank(code string) int {
+	first := []string{
+		model.FindingNotReady, model.FindingTopicMissing, model.FindingIncompleteSourceTopics, model.FindingAssignmentError,
+		model.FindingShutdownRequested, model.FindingUndecodable, model.FindingUnassigned,
+		model.FindingRebalancing, model.FindingConverging, model.FindingMixedVersions, model.FindingSilent, model.FindingRestoring,
+		model.FindingLearning, model.FindingMoving, model.FindingUnbalanced, model.FindingMissingStandby,
+	}
+	if i := slices.Index(first, code); i >= 0 {
+		return i
+	}
+	return len(first)
+}
+
+// find adds a finding; its severity goes with the code.
+func (b *groupBuilder) find(code, object, format string, args ...any) {
+	b.g.Findings = append(b.g.Findings, model.Finding{
+		Code: code, Severity: model.SeverityOf(code), Object: object, Text: fmt.Sprintf(format, args...),
+	})
+}
+
+func (b *groupBuilder) group() string { return "group " + b.in.ID }
+
+// shownNames is how many names a finding lists.
+const shownNames = 8
+
+// some lists the first names and counts the rest.
+func some[T fmt.Stringer](list []T) string {
+	names := make([]string, 0, shownNames)
+	for _, t := range list[:min(len(list), shownNames)] {
+		names = append(names, t.String())
+	}
+	return someNames(names, len(list))
+}
+
+func someNames(names []string, all int) string {
+	text := strings.Join(names[:min(len(names), shownNames)], " ")
+	if all > shownNames {
+		text += fmt.Sprintf(" and %d more", all-shownNames)
+	}
+	return text
+}
+
+// plural gives "1 task" and "2 tasks".
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// stateFindings are about the state of the group as a whole.
+func (b *groupBuilder) stateFindings() {
+	g := b.g
+	switch {
+	case g.State == model.StateEmpty:
+		text := "no members"
+		if n := b.committed(); n > 0 {
+			text = fmt.Sprintf("no members, offsets of %s are committed", plural(n, "partition"))
+		}
+		b.find(model.FindingEmpty, b.group(), "%s", text)
+		g.Notes = append(g.Notes, g.ID+" has no members")
+	case g.State == model.StateNotReady:
+		reasons := b.notReadyReasons()
+		if len(reasons) == 0 {
+			reasons = []string{"the broker gives no reason, and all topics of the topology are there"}
+		}
+		b.find(model.FindingNotReady, b.group(), "%s", strings.Join(reasons, "; "))
+	case !g.Kind.IsStream():
+	case g.State == model.StatePreparingRebalance || g.State == model.StateCompletingRebalance:
+		tables := "no assignment is given meanwhile"
+		if g.AssignmentBasis == model.AssignmentPrevious {
+			tables = "the tables show the round before"
+		}
+		b.find(model.FindingRebalancing, b.group(), "%s, %s; watch %s follows", plural(len(b.members), "member"), tables, g.ID)
+	case g.State == model.StateAssigning:
+		b.find(model.FindingRebalancing, b.group(), "%s, the broker works out a new target", plural(len(b.members), "member"))
+	}
+}
+
+func (b *groupBuilder) committed() int {
+	n := 0
+	for _, c := range b.in.Commits {
+		if c.Offset >= 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// memberFindings are about single members: what could not be read, and what
+// they say is wrong.
+func (b *groupBuilder) memberFindings() {
+	codes := make(map[int32]int)
+	for i := range b.members {
+		m := &b.members[i]
+		object := "member " + m.Name
+		switch m.Metadata.Status {
+		case model.MetadataNewer:
+			b.find(model.FindingNotUnderstood, object, "metadata v%d of %s is newer than this build knows (%d); it can speak up to v%d", m.Metadata.UsedVersion, m.Name, b.newestKnown(), m.Metadata.SupportedVersion)
+			b.g.Notes = append(b.g.Notes, fmt.Sprintf("member %s: metadata v%d, v%d is newer than this build knows (%d)", m.Name, m.Metadata.UsedVersion, m.Metadata.SupportedVersion, b.newestKnown()))
+		case model.MetadataMalformed:
+			b.find(model.FindingUndecodable, object, "metadata of %s: %s", m.Name, m.Metadata.Error)
+		case model.MetadataOK:
+			if m.Metadata.Error != "" {
+				b.find(model.FindingNotUnderstood, object, "metadata of %s: %s", m.Name, m.Metadata.Error)
+			}
+		}
+		switch m.Assignment.Status {
+		case model.MetadataNewer:
+			b.find(model.FindingNotUnderstood, object, "the assignment of %s has v%d, newer than this build knows (%d)", m.Name, m.Assignment.UsedVersion, b.newestKnown())
+		case model.MetadataMalformed:
+			b.find(model.FindingUndecodable, object, "assignment of %s: %s", m.Name, m.Assignment.Error)
+		case model.MetadataOK:
+			if m.Assignment.Error != "" {
+				b.find(model.FindingNotUnderstood, object, "assignment of %s: %s", m.Name, m.Assignment.Error)
+			}
+		}
+		if m.Assignment.ErrorCode != 0 {
+			codes[m.Assignment.ErrorCode]++
+		}
+		if b.g.Kind == model.Classic && m.Metadata.ErrorCode == int32(ErrorShutdownRequested) && m.Assignment.ErrorCode == 0 {
+			b.find(model.FindingShutdownRequested, object, "%s asks the whole application to stop", m.Name)
+		}
+		if m.Leftover {
+			b.find(model.FindingPossibleLeftover, object, "%s may be left of a thread that was replaced or restarted, until its session ends", m.Name)
+		}
+	}
+	for code, n := range codes {
+		b.errorCode(ErrorCode(code), n)
+	}
+}
+
+// newestKnown is the newest version of member metadata that this build reads.
+func (b *groupBuilder) newestKnown() int {
+	if b.g.Kind == model.Worker {
+		return StreamMajor
+	}
+	return NewestFormat
+}
+
+// errorCode reports a code that the leader gave to n members.
+func (b *groupBuilder) errorCode(code ErrorCode, n int) {
+	to := "to " + plural(n, "member")
+	switch code {
+	case ErrorIncompleteSourceTopicMetadata:
+		b.find(model.FindingIncompleteSourceTopics, b.group(), "the leader found a source topic missing and told it %s%s", to, b.missingSources())
+	case ErrorShutdownRequested:
+		b.find(model.FindingShutdownRequested, b.group(), "the whole application was asked to stop: told %s", to)
+	case ErrorVersionProbing:
+		b.find(model.FindingVersionProbing, b.group(), "the leader is probing versions: told %s", to)
+	default:
+		b.find(model.FindingAssignmentError, b.group(), "the leader's assignor failed: %s %s", code, to)
+	}
+}
+
+// missingSources names subscribed topics that are not there.
+func (b *groupBuilder) missingSources() string {
+	var names []string
+	for i := range b.members {
+		for _, t := range b.members[i].Metadata.Topics {
+			if s := b.x.topicState(t); s == topicMissing || s == topicHidden || s == topicNotListed {
+				names = append(names, t)
+			}
+		}
+	}
+	if names = sortedTopics(names); len(names) == 0 {
+		return ""
+	}
+	return ": missing or not visible are " + someNames(names, len(names))
+}

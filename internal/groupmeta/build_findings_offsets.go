@@ -1,0 +1,144 @@
+package groupmeta
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/snapshot"
+)
+
+// offsetFindings are about input topics and commits.
+func (b *groupBuilder) offsetFindings() {
+	b.topicFindings()
+	var beyond []string
+	for i := range b.g.Offsets {
+		if r := &b.g.Offsets[i]; r.BeyondEnd > 0 {
+			beyond = append(beyond, fmt.Sprintf("%s by %s", r.TopicPartition, digits(r.BeyondEnd)))
+		}
+	}
+	if len(beyond) > 0 {
+		b.find(model.FindingBeyondEnd, b.group(), "%s committed beyond the end: %s", are(len(beyond), "partition"), someNames(beyond, len(beyond)))
+	}
+}
+
+// topicFindings report topics that the group reads, keeps state in or has
+// committed, and that are gone or hidden.
+func (b *groupBuilder) topicFindings() {
+	if b.o.SkipOffsets {
+		return
+	}
+	changelogs := make(map[string]bool)
+	for _, s := range b.g.Topology.Subtopologies {
+		for _, c := range s.ChangelogTopics {
+			changelogs[c] = true
+		}
+	}
+	problems := make(map[string]string)
+	for i := range b.g.Offsets {
+		if r := &b.g.Offsets[i]; r.Problem == problemDeleted || r.Problem == problemHidden {
+			problems[r.Topic] = r.Problem
+		}
+	}
+	for _, topic := range sortedKeys(b.topicsOfGroup()) {
+		what := "topic "
+		if changelogs[topic] {
+			what = "changelog "
+		}
+		object := "topic " + topic
+		state := b.x.topicState(topic)
+		switch {
+		case state == topicMissing || problems[topic] == problemDeleted:
+			if b.o.IgnoreMissing {
+				continue
+			}
+			b.addTopicError(topic, codeUnknownTopic, "topic deleted")
+			if b.g.State != model.StateNotReady {
+				b.find(model.FindingTopicMissing, object, "%s%s is deleted", what, topic)
+			}
+		case state == topicHidden || problems[topic] == problemHidden:
+			b.addTopicError(topic, codeTopicRefused, "missing or not visible: needs DESCRIBE on topic \""+topic+"\"")
+			if b.g.State != model.StateNotReady {
+				b.find(model.FindingNotVisible, object, "%s%s is missing or not visible", what, topic)
+			}
+		}
+	}
+}
+
+// sampleFindings compare with an earlier look: partitions that have input and
+// no new commit (field case 31).
+func (b *groupBuilder) sampleFindings() {
+	if b.o.Earlier == nil || b.o.SkipOffsets || !b.g.Kind.IsStream() {
+		return
+	}
+	before := b.o.Earlier.Group(b.in.ID)
+	if before == nil || !before.CommitsRead || !b.in.CommitsRead {
+		return
+	}
+	s := sampledCommits{before: make(map[model.TopicPartition]snapshot.Commit, len(before.Commits)), owners: make(map[string]*sampledOwner)}
+	for _, c := range before.Commits {
+		s.before[model.TopicPartition{Topic: c.Topic, Partition: c.Partition}] = c
+	}
+	for i := range b.g.Offsets {
+		s.look(&b.g.Offsets[i], b.instanceName(b.instanceOf[b.g.Offsets[i].Member]))
+	}
+	span := "since the earlier look"
+	if b.g.TakenAt != nil && b.o.Earlier.TakenAt != nil {
+		span = "in " + b.g.TakenAt.Sub(*b.o.Earlier.TakenAt).Round(time.Second).String()
+	}
+	if s.stalled > 0 && s.moved == 0 {
+		b.find(model.FindingSilent, b.group(), "no offset moved %s, %s input waiting", span, havePartitions(s.stalled))
+		return
+	}
+	var rest []model.TopicPartition
+	for _, name := range sortedKeys(s.owners) {
+		o := s.owners[name]
+		if name != "" && o.moved == 0 && len(o.stalled) > 0 {
+			b.find(model.FindingSilent, "instance "+name, "no offset of %s moved %s: %s", name, span, some(o.stalled))
+			continue
+		}
+		rest = append(rest, o.stalled...)
+	}
+	if len(rest) > 0 {
+		slices.SortFunc(rest, model.TopicPartition.Compare)
+		b.find(model.FindingNoCommit, b.group(), "%s input but no commit %s: %s", havePartitions(len(rest)), span, some(rest))
+	}
+}
+
+func havePartitions(n int) string {
+	if n == 1 {
+		return "1 partition has"
+	}
+	return plural(n, "partition") + " have"
+}
+
+// sampledCommits is what moved between two looks.
+type sampledCommits struct {
+	before         map[model.TopicPartition]snapshot.Commit
+	owners         map[string]*sampledOwner // by instance name; "" for nobody
+	moved, stalled int
+}
+
+type sampledOwner struct {
+	moved   int
+	stalled []model.TopicPartition
+}
+
+func (s *sampledCommits) look(r *model.PartitionOffset, owner string) {
+	o := s.owners[owner]
+	if o == nil {
+		o = &sampledOwner{}
+		s.owners[owner] = o
+	}
+	earlier, ok := s.before[r.TopicPartition]
+	had := ok && earlier.Offset >= 0
+	switch {
+	case had != (r.Committed != nil) || had && earlier.Offset != *r.Committed:
+		s.moved++
+		o.moved++
+	case r.Lag != nil && *r.Lag > 0:
+		s.stalled++
+		o.stalled = append(o.stalled, r.TopicPartition)
+	}
+}

@@ -1,0 +1,147 @@
+package groupmeta
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// balanceFindings report instances outside their bounds and threads without
+// work. They judge a settled assignment of the present round only.
+func (b *groupBuilder) balanceFindings() {
+	g := b.g
+	for i := range g.Instances {
+		if in := &g.Instances[i]; in.Leaving != nil {
+			b.find(model.FindingLeaving, "instance "+in.Name, "%s is leaving and runs %s", in.Name, plural(in.Active, "task"))
+		}
+	}
+	if b.unknown || g.AssignmentBasis != model.AssignmentCurrent || g.Balance == nil || len(g.Moving) > 0 || g.Totals.Active == 0 {
+		return
+	}
+	for i := range g.Instances {
+		in := &g.Instances[i]
+		if in.Expected == 0 || in.Balanced {
+			continue
+		}
+		if in.TargetActive != nil && (model.Range{Low: in.Low, High: in.High}).Has(*in.TargetActive) {
+			continue // on its way: converging says so
+		}
+		b.find(model.FindingUnbalanced, "instance "+in.Name, "%s runs %d of %s, expected %s (r %s allows %d to %d)",
+			in.Name, in.Active, plural(g.Totals.Tasks, "task"), shortFloat(in.Expected), shortFloat(g.Balance.Factor), in.Low, in.High)
+	}
+	b.idleThreads()
+}
+
+// shortFloat writes a number with at most two decimals.
+func shortFloat(f float64) string {
+	s := strconv.FormatFloat(f, 'f', 2, 64)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}
+
+// idleThreads reports members that have nothing to do, in a group that has
+// settled.
+func (b *groupBuilder) idleThreads() {
+	g := b.g
+	if g.State != model.StateStable {
+		return
+	}
+	var idle []string
+	threads := 0
+	for i := range g.Instances {
+		for j := range g.Instances[i].Members {
+			m := &g.Instances[i].Members[j]
+			threads++
+			if len(m.Tasks) == 0 && m.Assignment.Status == model.MetadataOK && !m.VersionProbing && !m.Leftover && m.Assignment.ErrorCode == 0 && g.Instances[i].Leaving == nil {
+				idle = append(idle, m.Name)
+			}
+		}
+	}
+	if len(idle) == 0 {
+		return
+	}
+	b.find(model.FindingIdleThreads, b.group(), "%s nothing to do (%s, %s): %s", haveThreads(len(idle)), plural(threads, "thread"), plural(g.Totals.Tasks, "task"), someNames(idle, len(idle)))
+}
+
+func haveThreads(n int) string {
+	if n == 1 {
+		return "1 thread has"
+	}
+	return plural(n, "thread") + " have"
+}
+
+// roundFindings are about planned rebalances and metadata versions.
+func (b *groupBuilder) roundFindings() {
+	g := b.g
+	if n := g.NextRebalance; n != nil && n.InMs < -overdueAfter.Milliseconds() {
+		by := n.ByMember
+		for i := range b.members {
+			if b.members[i].ID == n.ByMember {
+				by = b.members[i].Name
+			}
+		}
+		if n.At == nil {
+			b.find(model.FindingOverdue, b.group(), "the rebalance planned by %s has a time before 1970: %d", by, n.RawMs)
+		} else {
+			late := (time.Duration(-n.InMs) * time.Millisecond).Round(time.Second)
+			b.find(model.FindingOverdue, b.group(), "the rebalance planned by %s for %s UTC by the leader's clock is %s overdue", by, n.At.Format(time.TimeOnly), late)
+		}
+	}
+	if !g.Metadata.Mixed {
+		return
+	}
+	b.find(model.FindingMixedVersions, b.group(), "%s", mixedText(g.Metadata))
+	var probing []string
+	for i := range b.members {
+		if b.members[i].VersionProbing {
+			probing = append(probing, b.members[i].Name)
+		}
+	}
+	if len(probing) > 0 {
+		b.find(model.FindingVersionProbing, b.group(), "%s nothing while versions differ (version probing): %s", got(len(probing)), someNames(probing, len(probing)))
+	}
+}
+
+func got(n int) string {
+	if n == 1 {
+		return "1 member got"
+	}
+	return plural(n, "member") + " got"
+}
+
+// mixedText says which formats a group's members use and support.
+func mixedText(s model.MetadataSummary) string {
+	text := fmt.Sprintf("metadata v%d (%s)", s.GroupVersion, countVersions(s.Supported, "support up to", "supports up to"))
+	if len(s.Used) > 1 {
+		text = fmt.Sprintf("metadata of several versions: %s; %s", countVersions(s.Used, "use v", "uses v"), countVersions(s.Supported, "support up to", "supports up to"))
+	}
+	return text
+}
+
+func countVersions(counts map[int32]int, many, one string) string {
+	versions := make([]int32, 0, len(counts))
+	for v := range counts {
+		versions = append(versions, v)
+	}
+	slices.Sort(versions)
+	parts := make([]string, len(versions))
+	for i, v := range versions {
+		verb, who := many, ""
+		if counts[v] == 1 {
+			verb = one
+		}
+		if i == 0 {
+			who = plural(counts[v], "member")
+		} else {
+			who = strconv.Itoa(counts[v])
+		}
+		if !strings.HasSuffix(verb, " v") {
+			verb += " "
+		}
+		parts[i] = fmt.Sprintf("%s %s%d", who, verb, v)
+	}
+	return strings.Join(parts, ", ")
+}

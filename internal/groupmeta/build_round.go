@@ -1,0 +1,212 @@
+package groupmeta
+
+import (
+	"time"
+
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+const (
+	// lastShownMs is the last millisecond of the year 9999, after which a time
+	// has no RFC 3339 form. What is planned later counts as not planned.
+	lastShownMs = 253402300799999
+	// probingInterval is the default of probing.rebalance.interval.ms, from which
+	// the time of the last round is estimated.
+	probingInterval = 10 * time.Minute
+	// overdueAfter is how long a planned rebalance may be late by the leader's
+	// clock before that is a finding.
+	overdueAfter = time.Minute
+)
+
+// nextRebalance finds the earliest planned rebalance and, from it, about when
+// the last round was. While a rebalance runs, what was planned before it is
+// void.
+func (b *groupBuilder) nextRebalance() {
+	if b.g.AssignmentBasis != model.AssignmentCurrent {
+		return
+	}
+	by := -1
+	for i := range b.members {
+		next := b.members[i].next
+		if next == nil || *next > lastShownMs {
+			continue
+		}
+		if by < 0 || sooner(*next, *b.members[by].next) || *next == *b.members[by].next && b.members[i].ID < b.members[by].ID {
+			by = i
+		}
+	}
+	if by < 0 {
+		return
+	}
+	raw := *b.members[by].next
+	n := &model.NextRebalance{RawMs: raw, ByMember: b.members[by].ID}
+	b.g.NextRebalance = n
+	switch {
+	case raw == 0:
+		return
+	case raw < 0: // an overflow somewhere: as good as overdue
+		n.InMs = raw
+		return
+	}
+	at := time.UnixMilli(raw).UTC()
+	n.At = &at
+	if b.g.TakenAt != nil {
+		n.InMs = raw - b.g.TakenAt.UnixMilli()
+	}
+	if asOf := at.Add(-probingInterval); b.g.Positions.Basis == "last round" && (b.g.TakenAt == nil || !asOf.After(*b.g.TakenAt)) {
+		b.g.Positions.AsOf, b.g.Positions.Estimated = &asOf, true
+	}
+}
+
+// sooner orders planned times: at once first, then overdue ones and others.
+func sooner(a, b int64) bool {
+	if (a == 0) != (b == 0) {
+		return a == 0
+	}
+	return a < b
+}
+
+// summarizeMetadata counts formats and marks the members that got nothing
+// because formats differ (KIP-268, field case 34).
+func (b *groupBuilder) summarizeMetadata() {
+	s := model.MetadataSummary{Used: make(map[int32]int), Supported: make(map[int32]int)}
+	newest := int32(0)
+	for i := range b.members {
+		m := &b.members[i]
+		if m.InstanceID != "" {
+			s.StaticMembers++
+		}
+		used := m.Metadata.UsedVersion
+		if used == 0 {
+			continue
+		}
+		s.Used[used]++
+		s.Supported[m.Metadata.SupportedVersion]++
+		newest = max(newest, m.Metadata.SupportedVersion)
+		if s.GroupVersion == 0 || used < s.GroupVersion {
+			s.GroupVersion = used
+		}
+	}
+	s.Mixed = len(s.Used) > 1 || len(s.Supported) > 1 && newest > s.GroupVersion
+	b.g.Metadata = s
+	if !s.Mixed {
+		return
+	}
+	for i := range b.members {
+		m := &b.members[i]
+		empty := len(m.Tasks) == 0 && m.Assignment.ErrorCode == 0 && m.Assignment.Status != model.MetadataMalformed && m.Assignment.Status != model.MetadataNewer
+		m.VersionProbing = empty && b.g.AssignmentBasis == model.AssignmentCurrent
+	}
+}
+
+// markLeftovers marks members that may be what is left of a thread that was
+// replaced, or of a process that was restarted, until their session ends
+// (field case 7). None of it can be known, so it is only possible.
+func (b *groupBuilder) markLeftovers() {
+	threads := make(map[string]map[int][]int) // instance, thread number: members
+	for i := range b.members {
+		m := &b.members[i]
+		if m.Thread == 0 {
+			continue
+		}
+		if threads[m.instance] == nil {
+			threads[m.instance] = make(map[int][]int)
+		}
+		threads[m.instance][m.Thread] = append(threads[m.instance][m.Thread], i)
+	}
+	usual := usualThreads(threads)
+	for _, byNumber := range threads {
+		b.markRestarted(byNumber)
+		b.markReplaced(byNumber, usual)
+	}
+}
+
+// markRestarted marks the older of two members with the same thread number in
+// one process.
+func (b *groupBuilder) markRestarted(byNumber map[int][]int) {
+	for _, same := range byNumber {
+		if len(same) < 2 {
+			continue
+		}
+		for _, i := range same {
+			m := &b.members[i]
+			m.Leftover = m.process && len(m.Tasks) > 0 && b.anyIdle(same)
+		}
+	}
+}
+
+func (b *groupBuilder) anyIdle(members []int) bool {
+	for _, i := range members {
+		if len(b.members[i].Tasks) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// markReplaced marks threads of a process that has more than the others have,
+// with numbers that have grown past that count: a replacement takes the next
+// number. Of the older threads those that got nothing are meant, or else the
+// lowest ones. Where no other process tells the usual count, it is one thread
+// that got nothing while a later one of the same process runs tasks, or one
+// that is new while all others are of the round before.
+func (b *groupBuilder) markReplaced(byNumber map[int][]int, usual int) {
+	highest, tasks := 0, 0
+	for n, members := range byNumber {
+		highest = max(highest, n)
+		for _, i := range members {
+			tasks += len(b.members[i].Tasks)
+		}
+	}
+	count := len(byNumber)
+	for n := 1; n < highest; n++ {
+		for _, i := range byNumber[n] {
+			m := &b.members[i]
+			idle := len(m.Tasks) == 0 && !m.VersionProbing
+			switch {
+			case usual > 0 && count > usual && highest > usual:
+				m.Leftover = m.Leftover || idle || n <= count-usual && !b.idleBelow(byNumber, highest)
+			case usual == 0 && idle && tasks >= count && b.g.AssignmentBasis == model.AssignmentCurrent:
+				m.Leftover = true
+			}
+		}
+	}
+	if newest := byNumber[highest]; b.g.AssignmentBasis == model.AssignmentPrevious && count > 1 && len(newest) == 1 && b.members[newest[0]].newcomer && (usual == 0 || count > usual) {
+		lowest := highest
+		for n, members := range byNumber {
+			if n < highest && b.members[members[0]].newcomer {
+				return // the process is new as a whole
+			}
+			lowest = min(lowest, n)
+		}
+		b.members[byNumber[lowest][0]].Leftover = true
+	}
+}
+
+func (b *groupBuilder) idleBelow(byNumber map[int][]int, highest int) bool {
+	for n, members := range byNumber {
+		if n < highest && b.anyIdle(members) {
+			return true
+		}
+	}
+	return false
+}
+
+// usualThreads is the number of threads that most processes have, where at
+// least two agree or there are two processes; 0 when nothing can be said.
+func usualThreads(threads map[string]map[int][]int) int {
+	if len(threads) < 2 {
+		return 0
+	}
+	counts := make(map[int]int)
+	for _, byNumber := range threads {
+		counts[len(byNumber)]++
+	}
+	usual, most := 0, 0
+	for n, c := range counts {
+		if c > most || c == most && n < usual {
+			usual, most = n, c
+		}
+	}
+	return usual
+}
