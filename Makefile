@@ -31,7 +31,7 @@ golden:
 	$(GO) test ./cmd ./internal/report ./internal/render -update
 
 docs:
-	$(GO) run . docs markdown docs/cli
+	$(GO) run . docs --format markdown --dir docs/cli
 
 fuzz:
 	GO="$(GO)" FUZZTIME="$(FUZZTIME)" sh scripts/fuzz.sh

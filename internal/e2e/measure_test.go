@@ -1,0 +1,114 @@
+//go:build bench
+
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// contender is one command of a comparison and what its runs took.
+type contender struct {
+	name string
+	argv []string
+	runs int
+
+	took []time.Duration
+	peak []int64 // bytes of memory
+	out  string  // of the last run
+}
+
+// race runs the contenders by turns, so that a disturbance meets all of them,
+// after one run each that does not count.
+func race(t *testing.T, all ...*contender) {
+	t.Helper()
+	most := 0
+	for _, c := range all {
+		c.run(t)
+		c.took, c.peak = nil, nil
+		most = max(most, c.runs)
+	}
+	for i := range most {
+		for _, c := range all {
+			if i < c.runs {
+				c.run(t)
+			}
+		}
+	}
+	for _, c := range all {
+		t.Logf("%-46s median %8.1f ms, peak %6.1f MiB, %d runs", c.name, ms(c.median()), float64(c.memory())/(1<<20), len(c.took))
+	}
+}
+
+func (c *contender) run(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command(c.argv[0], c.argv[1:]...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %v\n%s", c.argv, err, errs.String())
+	}
+	c.took = append(c.took, time.Since(start))
+	unit := int64(1024) // Linux counts in KiB
+	if runtime.GOOS == "darwin" {
+		unit = 1
+	}
+	c.peak = append(c.peak, int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)*unit)
+	c.out = out.String()
+}
+
+func (c *contender) median() time.Duration { return middle(c.took) }
+func (c *contender) memory() int64         { return middle(c.peak) }
+
+func middle[T int64 | time.Duration](values []T) T {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// buildAt builds a package of the repository into a folder of the test.
+func buildAt(t *testing.T, pkg string) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), filepath.Base(pkg)+"-bin")
+	cmd := exec.Command("go", "build", "-o", bin, pkg)
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build %s: %v\n%s", pkg, err, out)
+	}
+	return bin
+}
+
+// bar fails the test when a figure misses its bar, and prints both.
+func bar(t *testing.T, what string, got float64, unit string, ok bool, want string) {
+	t.Helper()
+	line := fmt.Sprintf("%s: %.4g%s (bar: %s)", what, got, unit, want)
+	if !ok {
+		t.Error("missed  " + line)
+		return
+	}
+	t.Log("holds   " + line)
+}
+
+// plainHome keeps the settings of the one who measures out of it.
+func plainHome(t *testing.T) {
+	t.Helper()
+	home := t.TempDir()
+	for _, k := range []string{"HOME", "XDG_CONFIG_HOME"} {
+		t.Setenv(k, home)
+	}
+	for _, kv := range os.Environ() {
+		if k, _, _ := bytes.Cut([]byte(kv), []byte("=")); bytes.HasPrefix(k, []byte("STREAMCTL_")) {
+			os.Unsetenv(string(k))
+		}
+	}
+}
