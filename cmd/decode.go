@@ -1,0 +1,156 @@
+package cmd
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/groupmeta"
+	"github.com/streamctl/streamctl/internal/render"
+)
+
+// maxDecodeLine bounds one line of a batch: 64 MiB of hex.
+const maxDecodeLine = 64 << 20
+
+// decodeOptions is everything decode needs.
+type decodeOptions struct {
+	d    *deps
+	kind string
+	text string // hex or base64; "-" or "" is stdin
+	from string // batch file; "-" is stdin
+}
+
+func newDecodeCmd(d *deps) *cobra.Command {
+	o := &decodeOptions{d: d}
+	cmd := &cobra.Command{
+		Use: "decode KIND [HEX|BASE64|-]", Short: "Decode member metadata by hand, offline",
+		Long: `Decode the metadata or assignment of one member. KIND is one of
+` + strings.Join(groupmeta.DecodeKinds(), ", ") + `.
+The bytes are hex (an even number of hex digits and nothing else) or base64,
+from the argument or from stdin.
+
+With --from, each line of FILE is a JSON object with "kind" and "hex", and each
+line of the output has "kind", "format_version" and "decoded", or "error" with
+"message", "field" and "offset". Lines are independent: a bad one does not stop
+the rest, and the exit code is 1 at the end.`,
+		Example: `  streamctl decode subscription 0000000b0000000b…
+  kafka-dump | streamctl decode assignment -
+  streamctl decode --from members.jsonl`,
+		Args: args(cobra.MaximumNArgs(2)),
+		RunE: func(_ *cobra.Command, a []string) error {
+			if len(a) > 0 {
+				o.kind = a[0]
+			}
+			if len(a) > 1 {
+				o.text = a[1]
+			}
+			return runDecode(o)
+		},
+		ValidArgsFunction: func(_ *cobra.Command, a []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(a) == 0 {
+				return groupmeta.DecodeKinds(), cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		Annotations: map[string]string{annotationConfig: "none"},
+	}
+	cmd.Flags().StringVar(&o.from, "from", "", "decode every line of this `file` of JSON objects; - is stdin")
+	return cmd
+}
+
+func runDecode(o *decodeOptions) error {
+	switch {
+	case o.from != "" && o.kind != "":
+		return errs.Usagef("KIND and --from exclude one another: the lines of a file name their kind")
+	case o.from != "":
+		return decodeBatch(o)
+	case o.kind == "":
+		return errs.WithHint(errs.Usagef("decode needs a KIND or --from FILE"), "kinds are "+strings.Join(groupmeta.DecodeKinds(), ", "))
+	}
+	known := false
+	for _, k := range groupmeta.DecodeKinds() {
+		known = known || k == o.kind
+	}
+	if !known {
+		return errs.Usagef("%w", &groupmeta.UnknownKindError{Kind: o.kind})
+	}
+	return decodeOne(o)
+}
+
+func decodeOne(o *decodeOptions) error {
+	text := o.text
+	if text == "" || text == "-" {
+		b, err := io.ReadAll(io.LimitReader(o.d.io.In, maxDecodeLine))
+		if err != nil {
+			return fmt.Errorf("read stdin: %w", err)
+		}
+		text = string(b)
+	}
+	b, err := groupmeta.ParseBytes(text)
+	if err != nil {
+		return errs.WithCode(err, errs.Usage)
+	}
+	in, err := json.Marshal(map[string]string{"kind": o.kind, "hex": hex.EncodeToString(b)})
+	if err != nil {
+		return err
+	}
+	line, problem := groupmeta.DecodeLine(in)
+	if o.d.flags.output != render.JSON {
+		var pretty bytes.Buffer
+		if err := json.Indent(&pretty, line, "", "  "); err != nil {
+			return err
+		}
+		line = pretty.Bytes()
+	}
+	if _, err := o.d.io.Out.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	return problem
+}
+
+// decodeBatch answers line by line, as the lines come.
+func decodeBatch(o *decodeOptions) error {
+	in := o.d.io.In
+	if o.from != "-" {
+		f, err := o.d.open(o.from)
+		if err != nil {
+			return fmt.Errorf("decode: %w", err)
+		}
+		defer f.Close() //nolint:errcheck // only read
+		in = f
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 0, 64<<10), maxDecodeLine)
+	out := bufio.NewWriter(o.d.io.Out)
+	n, bad := 0, 0
+	for lines.Scan() {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		n++
+		answer, problem := groupmeta.DecodeLine(line)
+		if problem != nil {
+			bad++
+		}
+		if _, err := out.Write(append(answer, '\n')); err != nil {
+			return err
+		}
+	}
+	err := errors.Join(lines.Err(), out.Flush())
+	if err != nil {
+		return fmt.Errorf("decode: %w", err)
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d lines could not be decoded in full; each says why", bad, n)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/streamctl/streamctl/internal/errs"
+)
+
+// docsOptions is everything docs needs.
+type docsOptions struct {
+	d      *deps
+	dir    string
+	format string
+}
+
+func newDocsCmd(d *deps) *cobra.Command {
+	o := &docsOptions{d: d}
+	cmd := &cobra.Command{
+		Use: "docs", Short: "Write the reference pages of every command",
+		Long:    "Write one page a command into a directory: man pages or markdown.",
+		Example: "  streamctl docs --format man --dir ~/.local/share/man/man1\n  streamctl docs --format markdown --dir docs/cli",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(c *cobra.Command, _ []string) error { return runDocs(c.Root(), o) },
+		Annotations: map[string]string{
+			annotationConfig: "none",
+		},
+	}
+	cmd.Flags().StringVar(&o.dir, "dir", "", "write into this `directory`; it is made when it is not there")
+	cmd.Flags().StringVar(&o.format, "format", "man", "man or markdown")
+	return cmd
+}
+
+func runDocs(root *cobra.Command, o *docsOptions) error {
+	if o.dir == "" {
+		return errs.Usagef("docs needs --dir")
+	}
+	if o.format != "man" && o.format != "markdown" {
+		return errs.Usagef("--format: %q is not one of man, markdown", o.format)
+	}
+	if err := os.MkdirAll(o.dir, 0o755); err != nil {
+		return fmt.Errorf("docs: %w", err)
+	}
+	tag(root)
+	if o.format == "man" {
+		return doc.GenManTree(root, &doc.GenManHeader{Title: "STREAMCTL", Section: "1", Source: "streamctl"}, o.dir)
+	}
+	return doc.GenMarkdownTreeCustom(root, o.dir, func(string) string { return "" }, func(name string) string { return name })
+}
+
+// tag leaves the date out of every page, so that the same tree gives the same
+// pages.
+func tag(c *cobra.Command) {
+	c.DisableAutoGenTag = true
+	for _, k := range c.Commands() {
+		tag(k)
+	}
+}
+
+// markdownPages gives the name of each markdown page with its text, for the
+// test that compares them with docs/cli.
+func markdownPages(root *cobra.Command) (map[string]string, error) {
+	tag(root)
+	pages := map[string]string{}
+	var walk func(*cobra.Command) error
+	walk = func(c *cobra.Command) error {
+		var b strings.Builder
+		if err := doc.GenMarkdown(c, &b); err != nil {
+			return err
+		}
+		pages[filepath.Base(strings.ReplaceAll(c.CommandPath(), " ", "_"))+".md"] = b.String()
+		for _, k := range c.Commands() {
+			if !k.IsAvailableCommand() || k.IsAdditionalHelpTopicCommand() {
+				continue
+			}
+			if err := walk(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return pages, walk(root)
+}

@@ -1,0 +1,178 @@
+// Package cmd is streamctl's command line: one file a command, each an options
+// struct, a constructor that binds flags to it and a run function. What a
+// command shows is built by report and written by render; what it knows comes
+// through a Cluster.
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/ui"
+)
+
+// graceAfterSignal is how long a command may take to end once it was told to.
+const graceAfterSignal = 2 * time.Second
+
+// Main runs one command line and returns the exit code of the process. Ctrl-C
+// and SIGTERM end the command; a second one ends the process at once.
+func Main(args []string, io *ui.Streams) int {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	done := make(chan int, 1)
+	go func() { done <- execute(ctx, args, newDeps(io)) }()
+	select {
+	case code := <-done:
+		return code
+	case s := <-signals:
+		signal.Reset(os.Interrupt, syscall.SIGTERM)
+		stop := stopped{code: errs.Interrupted, by: "interrupted"}
+		if s == syscall.SIGTERM {
+			stop = stopped{code: errs.Terminated, by: "terminated"}
+		}
+		cancel(stop)
+		select {
+		case <-done:
+		case <-time.After(graceAfterSignal):
+		}
+		return stop.code
+	}
+}
+
+// stopped is the cause of a context that a signal ended.
+type stopped struct {
+	code int
+	by   string
+}
+
+func (s stopped) Error() string { return s.by }
+
+// errTimeout is the cause of a context that --timeout ended.
+var errTimeout = errors.New("ran into --timeout") //nolint:gochecknoglobals // a sentinel
+
+// execute runs one command line and prints its error.
+func execute(ctx context.Context, args []string, d *deps) int {
+	root := newRootCmd(d)
+	root.SetArgs(args)
+	err := run(ctx, root, args)
+	if d.finish != nil {
+		d.finish()
+	}
+	if err != nil && !d.running {
+		// cobra's own complaints come before any command runs.
+		err = asUsage(err)
+	}
+	if stop, ok := errors.AsType[stopped](context.Cause(ctx)); ok && err != nil {
+		printStopped(d.io.Err, stop, d.onStop)
+		return stop.code
+	}
+	printError(d.io.Err, err)
+	return errs.ExitCode(err)
+}
+
+// run looks for an unknown command first, so that its flags are not what is
+// complained about.
+func run(ctx context.Context, root *cobra.Command, args []string) error {
+	if c, rest, err := root.Find(args); err == nil && c.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+		if err := unknownSubcommand(c, rest); err != nil {
+			return err
+		}
+	}
+	return root.ExecuteContext(ctx)
+}
+
+func printStopped(w io.Writer, stop stopped, onStop string) {
+	line := stop.by
+	if onStop != "" {
+		line += ": " + onStop
+	}
+	fmt.Fprintln(w, line) //nolint:errcheck // nowhere left to say it
+}
+
+// asUsage gives an error the exit code of bad usage unless it has one.
+func asUsage(err error) error {
+	if errs.ExitCode(err) != errs.Failed {
+		return err
+	}
+	return errs.WithCode(err, errs.Usage)
+}
+
+// printError writes an error and its hints, each on lines of its own. What has
+// been said already (errs.Silent) and a reader that went away are not said.
+func printError(w io.Writer, err error) {
+	if err == nil {
+		return
+	}
+	for _, e := range innerLeaves(err) {
+		if _, silent := errors.AsType[errs.Silent](e); silent || errors.Is(e, syscall.EPIPE) {
+			continue
+		}
+		fmt.Fprintln(w, "error: "+oneLine(e.Error())) //nolint:errcheck // nowhere left to say it
+	}
+	for _, h := range errs.Hints(err) {
+		fmt.Fprintln(w, "hint: "+oneLine(h)) //nolint:errcheck // as above
+	}
+}
+
+// leavesOf splits errors that were joined.
+func leavesOf(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if j, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the tree is walked by hand
+		text := make([]string, 0, len(j.Unwrap()))
+		var out []error
+		for _, e := range j.Unwrap() {
+			text = append(text, e.Error())
+			out = append(out, leavesOf(e)...)
+		}
+		if strings.Join(text, "\n") == err.Error() {
+			return out
+		}
+	}
+	return []error{err}
+}
+
+// innerLeaves also splits what a code or a hint is put around.
+func innerLeaves(err error) []error {
+	list := leavesOf(err)
+	if len(list) == 1 {
+		if u := errors.Unwrap(list[0]); u != nil && u.Error() == list[0].Error() {
+			return innerLeaves(u)
+		}
+	}
+	return list
+}
+
+// oneLine keeps a message on one line and takes control characters out of it:
+// texts of a broker may be in it.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case r < 0x20 || r >= 0x7f && r < 0xa0 || isBidi(r):
+			return '\uFFFD'
+		}
+		return r
+	}, strings.TrimSpace(s))
+}
+
+// isBidi tells the marks that turn the direction of text around.
+func isBidi(r rune) bool {
+	return r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+}

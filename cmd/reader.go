@@ -1,0 +1,175 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/groupmeta"
+	"github.com/streamctl/streamctl/internal/kclient"
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/snapshot"
+)
+
+// reader reads groups for one command: what the flags say about reading, and
+// the cluster, opened when first needed.
+type reader struct {
+	d       *deps
+	cluster Cluster
+	options groupmeta.BuildOptions
+}
+
+// reader opens the cluster of the flags. The caller closes it.
+func (d *deps) reader(ctx context.Context) (*reader, error) {
+	o, err := d.buildOptions()
+	if err != nil {
+		return nil, err
+	}
+	c, err := d.cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &reader{d: d, cluster: c, options: o}, nil
+}
+
+func (r *reader) close() { r.cluster.Close() }
+
+// offline reports whether a file is read.
+func (r *reader) offline() bool { return r.d.flags.from != "" }
+
+// describe reads everything about the named groups. Groups that do not exist
+// are in the error, one each; the others come all the same.
+func (r *reader) describe(ctx context.Context, ids []string) ([]*model.Group, error) {
+	s, err := r.look(ctx, r.describeQuery(ids))
+	if err != nil {
+		return nil, err
+	}
+	return r.build(s, ids)
+}
+
+// describeQuery asks for everything a description shows.
+func (r *reader) describeQuery(ids []string) kclient.Query {
+	q := kclient.DescribeQuery(ids...)
+	q.Topology = true
+	if r.options.Topology != nil {
+		for _, s := range r.options.Topology.Subtopologies {
+			for _, l := range [][]string{s.SourceTopics, s.RepartitionSourceTopics, s.ChangelogTopics} {
+				q.Topics = append(q.Topics, l...)
+			}
+		}
+		slices.Sort(q.Topics)
+		q.Topics = slices.Compact(q.Topics)
+	}
+	return q
+}
+
+// look reads once, or twice with --sample.
+func (r *reader) look(ctx context.Context, q kclient.Query) (*snapshot.Snapshot, error) {
+	s, err := r.cluster.Snapshot(ctx, q)
+	if err != nil || r.d.flags.sample == 0 || r.offline() {
+		return s, err
+	}
+	r.options.Earlier = s
+	r.d.verbose("first look done, the second in %s", r.d.flags.sample)
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-time.After(r.d.flags.sample):
+	}
+	return r.cluster.Snapshot(ctx, q)
+}
+
+// build makes the models of the named groups.
+func (r *reader) build(s *snapshot.Snapshot, ids []string) ([]*model.Group, error) {
+	var groups []*model.Group
+	var failed []error
+	for _, id := range ids {
+		g, err := groupmeta.Build(s, id, r.options)
+		if err != nil {
+			failed = append(failed, r.groupError(s, id, err))
+			continue
+		}
+		groups = append(groups, g)
+	}
+	return groups, errors.Join(failed...)
+}
+
+// groupError words the failure to read one group: not found, or what the
+// snapshot says about it.
+func (r *reader) groupError(s *snapshot.Snapshot, id string, err error) error {
+	if r.offline() {
+		var names []string
+		for _, g := range s.Groups {
+			names = append(names, g.ID)
+		}
+		if f, ok := r.cluster.(*fileCluster); ok {
+			names = f.names()
+		}
+		return errs.WithHint(fmt.Errorf("group %q is not in snapshot file %q", id, r.d.flags.from), "it holds "+strings.Join(names, ", "))
+	}
+	for _, e := range s.Errors {
+		if e.Object == "group "+id {
+			return readError(model.ReadError{Object: e.Object, Code: e.Code, Text: e.Text, Hint: e.Hint})
+		}
+	}
+	if errors.Is(err, groupmeta.ErrNotFound) {
+		return errs.WithHint(fmt.Errorf("group %q not found", id), "streamctl get groups --all-kinds lists what is visible")
+	}
+	return fmt.Errorf("group %q: %w", id, err)
+}
+
+// readError is a read error as an error for stderr.
+func readError(e model.ReadError) error {
+	text := e.Text
+	if e.Code != "" && !strings.Contains(text, e.Code) {
+		text = e.Code + ": " + text
+	}
+	return errs.WithHint(fmt.Errorf("%s: %s", quoteObject(e.Object), strings.TrimSuffix(text, ": ")), e.Hint)
+}
+
+// quoteObject puts the name of an object such as "group shop" in quotes.
+func quoteObject(object string) string {
+	kind, name, ok := strings.Cut(object, " ")
+	if !ok || strings.HasPrefix(name, `"`) || kind == "broker" {
+		return object
+	}
+	return fmt.Sprintf("%s %q", kind, name)
+}
+
+// partial is what could not be read of some groups, each thing once; nil when
+// all was read.
+func partial(lists ...[]model.ReadError) error {
+	var out []error
+	seen := map[model.ReadError]bool{}
+	for _, list := range lists {
+		for _, e := range list {
+			if !seen[e] {
+				seen[e] = true
+				out = append(out, readError(e))
+			}
+		}
+	}
+	return errors.Join(out...)
+}
+
+// partialOf is what could not be read of these groups.
+func partialOf(groups []*model.Group) error {
+	lists := make([][]model.ReadError, len(groups))
+	for i, g := range groups {
+		lists[i] = g.Errors
+	}
+	return partial(lists...)
+}
+
+// names lists the groups of the file.
+func (f *fileCluster) names() []string {
+	out := make([]string, 0, len(f.s.Groups))
+	for _, g := range f.s.Groups {
+		out = append(out, g.ID)
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/streamctl/streamctl/internal/config"
+	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/render"
+	"github.com/streamctl/streamctl/internal/snapshot"
+)
+
+// snapshotOptions is everything snapshot needs.
+type snapshotOptions struct {
+	d      *deps
+	groups []string
+	file   string
+}
+
+func newSnapshotCmd(d *deps) *cobra.Command {
+	o := &snapshotOptions{d: d}
+	cmd := &cobra.Command{
+		Use: "snapshot [GROUP...]", Short: "Write what a cluster answers about groups into a file",
+		Long: `Write everything that a cluster answers about groups, undigested, as a file that
+every reading command takes in place of a broker (--from FILE). It holds names,
+offsets and metadata, no records and no secrets.`,
+		Example: "  streamctl snapshot shop -f shop.json\n  streamctl describe group --from shop.json",
+		Args:    args(cobra.ArbitraryArgs),
+		RunE: func(c *cobra.Command, a []string) error {
+			if err := d.argAndFlag(a, c.Flags().Changed(config.KeyGroup)); err != nil {
+				return err
+			}
+			o.groups = a
+			return runSnapshot(c.Context(), o)
+		},
+		ValidArgsFunction: completeGroups(d, -1),
+	}
+	cmd.Flags().StringVarP(&o.file, "file", "f", "", "write into this `file` instead of stdout")
+	return cmd
+}
+
+func runSnapshot(ctx context.Context, o *snapshotOptions) error {
+	if f := o.d.flags.output; f != render.Table && f != "" && f != render.JSON {
+		return errs.Usagef("-o %s: a snapshot is always JSON", f)
+	}
+	r, err := o.d.reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	ids := o.groups
+	if len(ids) == 0 {
+		id, err := r.oneGroup(ctx, "")
+		if err != nil {
+			return err
+		}
+		ids = []string{id}
+	}
+	q := r.describeQuery(ids)
+	q.APIVersions, q.AuthorizedOps, q.StableEnds = true, true, true
+	s, err := r.look(ctx, q)
+	if err != nil {
+		return err
+	}
+	// A group that does not exist is an error, not an empty snapshot.
+	groups, missing := r.build(s, ids)
+	if len(groups) == 0 {
+		return missing
+	}
+	var b bytes.Buffer
+	if err := s.Write(&b); err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	if err := o.write(b.Bytes()); err != nil {
+		return err
+	}
+	return errors.Join(missing, snapshotErrors(s))
+}
+
+func snapshotErrors(s *snapshot.Snapshot) error {
+	list := make([]model.ReadError, 0, len(s.Errors))
+	for _, e := range s.Errors {
+		list = append(list, model.ReadError{Object: e.Object, Code: e.Code, Text: e.Text, Hint: e.Hint})
+	}
+	return partial(list)
+}
+
+// write puts the file in place in one step, so that nobody reads half of it.
+func (o *snapshotOptions) write(data []byte) error {
+	if o.file == "" || o.file == "-" {
+		_, err := o.d.io.Out.Write(data)
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(o.file), ".snapshot-*")
+	if err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already when all went well
+	_, err = tmp.Write(data)
+	err = errors.Join(err, tmp.Chmod(0o644), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), o.file)
+	}
+	if err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	o.d.note("wrote %s", o.file)
+	return nil
+}

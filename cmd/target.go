@@ -1,0 +1,155 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/groupmeta"
+	"github.com/streamctl/streamctl/internal/kclient"
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/snapshot"
+)
+
+// oneGroup is the group a reading command is about: its argument, else -g or
+// the context's, else the only stream group that is visible.
+func (r *reader) oneGroup(ctx context.Context, arg string) (string, error) {
+	if g, err := r.d.namedGroup(arg); err != nil || g != "" {
+		return g, err
+	}
+	list, err := r.list(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	switch len(list.streams) {
+	case 1:
+		id := list.streams[0].ID
+		r.d.note("group %s (the only stream group that is visible)", id)
+		return id, nil
+	case 0:
+		return "", r.noneVisible(list)
+	}
+	return "", errs.WithHint(fmt.Errorf("no group is named, and %d are visible: %s", len(list.streams), idsOf(list.streams)), "name one: -g GROUP")
+}
+
+// namedGroup is the group that an argument, -g or the context names; "" when
+// none does.
+func (d *deps) namedGroup(arg string) (string, error) {
+	def := d.defaultGroup()
+	if arg == "" {
+		return def, nil
+	}
+	return arg, nil
+}
+
+// argAndFlag refuses a group that is named twice, and differently.
+func (d *deps) argAndFlag(args []string, given bool) error {
+	if len(args) > 0 && given && (len(args) > 1 || args[0] != d.defaultGroup()) {
+		return errs.Usagef("the group is named twice: %q and -g %q", strings.Join(args, " "), d.defaultGroup())
+	}
+	return nil
+}
+
+// listing is what a list of groups shows.
+type listing struct {
+	s       *snapshot.Snapshot
+	all     []*model.Group // by id
+	streams []*model.Group // those that run stream tasks
+}
+
+// err is what the list could not tell: a broker that did not answer, for
+// example. What concerns single groups is left to those that ask about them.
+func (l *listing) err() error {
+	var out []model.ReadError
+	for _, e := range l.s.Errors {
+		if strings.HasPrefix(e.Object, "broker ") {
+			out = append(out, model.ReadError{Object: e.Object, Code: e.Code, Text: e.Text, Hint: e.Hint})
+		}
+	}
+	return partial(out)
+}
+
+// list reads the rows of all groups that are visible, those of match only when
+// it is not nil.
+func (r *reader) list(ctx context.Context, match func(string) bool, kinds ...model.Kind) (listing, error) {
+	q := kclient.ListQuery()
+	q.Match, q.Kinds = match, kinds
+	s, err := r.cluster.Snapshot(ctx, q)
+	if err != nil {
+		return listing{}, err
+	}
+	return r.listingOf(s), nil
+}
+
+func (r *reader) listingOf(s *snapshot.Snapshot) listing {
+	o := r.options
+	o.SkipOffsets = true
+	l := listing{s: s, all: groupmeta.BuildAll(s, o)}
+	for _, g := range l.all {
+		if g.Kind.IsStream() {
+			l.streams = append(l.streams, g)
+		}
+	}
+	return l
+}
+
+// noneVisible is the error for "no stream group": never "there are none".
+func (r *reader) noneVisible(l listing) error {
+	if r.offline() {
+		return fmt.Errorf("snapshot file %q holds no stream group", r.d.flags.from)
+	}
+	if n := len(l.all); n > 0 {
+		return errs.WithHint(fmt.Errorf("none of the %d groups that are visible is a stream group", n), "streamctl get groups --all-kinds lists them")
+	}
+	return errs.WithHint(fmt.Errorf("no group is visible%s", r.toWhom()), "listing needs DESCRIBE on the groups or on the cluster; a group can still be named")
+}
+
+// toWhom says who we are on the connection, as far as the configuration tells.
+func (r *reader) toWhom() string {
+	if who, ok := r.cluster.(interface{ Describe() string }); ok && who.Describe() != "" {
+		return " to " + who.Describe()
+	}
+	return ""
+}
+
+func idsOf(groups []*model.Group) string {
+	const shown = 10
+	var ids []string
+	for i, g := range groups {
+		if i == shown {
+			ids = append(ids, fmt.Sprintf("and %d more", len(groups)-shown))
+			break
+		}
+		ids = append(ids, g.ID)
+	}
+	return strings.Join(ids, ", ")
+}
+
+// groupChoice is how describe names several groups.
+type groupChoice struct {
+	regex string
+	all   bool
+}
+
+// check refuses combinations that mean nothing.
+func (c *groupChoice) check(args []string) (*regexp.Regexp, error) {
+	n := 0
+	for _, b := range []bool{len(args) > 0, c.regex != "", c.all} {
+		if b {
+			n++
+		}
+	}
+	if n > 1 {
+		return nil, errs.Usagef("names, --regex and --all exclude one another")
+	}
+	if c.regex == "" {
+		return nil, nil
+	}
+	re, err := regexp.Compile(c.regex)
+	if err != nil {
+		return nil, usageErr("regex", err)
+	}
+	return re, nil
+}

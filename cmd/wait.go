@@ -1,0 +1,297 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/streamctl/streamctl/internal/config"
+	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/progress"
+)
+
+const (
+	defaultWaitTimeout = 10 * time.Minute
+	defaultMaxLag      = 1
+	waitReminder       = 30 * time.Second // a line at least this often while nothing changes
+)
+
+// waitOptions is everything wait needs.
+type waitOptions struct {
+	d        *deps
+	group    string
+	want     string
+	instance string
+	interval time.Duration
+}
+
+func newWaitCmd(d *deps) *cobra.Command {
+	o := &waitOptions{d: d}
+	cmd := &cobra.Command{
+		Use: "wait [GROUP]", Short: "Wait until a group is stable, converged, caught up, restored or drained",
+		Long: `Wait until a condition holds: exit code 0 when it does, 4 when --timeout ran out.
+
+  stable     state Stable, the same assignment for --settle, and no follow-up
+             rebalance due within it (a probing rebalance minutes away does not
+             count)
+  converged  stable, no learner, nothing planned, current assignment = target
+  restored   no active task waits for state
+  caught-up  input lag at most --max-lag on every partition
+  drained    --instance owns no active task and each has an owner elsewhere
+
+--max-lag is 1 by default, since the marker at the end of a transaction is a
+record that nobody reads: a partition written with transactions lags 1 for ever.
+
+--timeout 0 looks once; stable and converged then do without --settle. Progress
+goes to stderr, the result to stdout. Ctrl-C ends the waiting and changes nothing
+else.`,
+		Example: `  streamctl wait shop --for stable --settle 30s --timeout 10m
+  streamctl wait shop --for restored --timeout 0
+  streamctl wait shop --for drained --instance pod-c`,
+		Args: args(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, a []string) error {
+			if err := d.argAndFlag(a, c.Flags().Changed(config.KeyGroup)); err != nil {
+				return err
+			}
+			if len(a) > 0 {
+				o.group = a[0]
+			}
+			return runWait(c.Context(), o)
+		},
+		ValidArgsFunction: completeGroups(d, 1),
+		Annotations:       map[string]string{annotationTimeout: "own"},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.want, "for", "", "`condition` to wait for: stable, converged, caught-up, restored or drained")
+	f.StringVar(&o.instance, "instance", "", "drained: the `instance`, in any way that names it")
+	f.Duration(config.KeySettle, 0, "stable, converged: `time` without change (default 30s)")
+	f.Int64(config.KeyMaxLag, 0, "caught-up: records that a partition may lag (default 1)")
+	f.DurationVar(&o.interval, "interval", time.Second, "time between two looks")
+	mustComplete(cmd, "for", conditionNames()...)
+	return cmd
+}
+
+func conditionNames() []string {
+	out := make([]string, 0, len(progress.Conditions()))
+	for _, c := range progress.Conditions() {
+		out = append(out, string(c))
+	}
+	return out
+}
+
+func mustComplete(c *cobra.Command, flag string, words ...string) {
+	if err := c.RegisterFlagCompletionFunc(flag, fixed(words...)); err != nil {
+		panic(err) // the flag is not there: a mistake next to the call
+	}
+}
+
+// goal reads the flags. once means that one look is all there is.
+func (o *waitOptions) goal() (goal progress.Goal, timeout time.Duration, once bool, err error) {
+	conf := o.d.conf
+	if o.want == "" {
+		return goal, 0, false, errs.WithHint(errs.Usagef("wait needs --for CONDITION"), "one of stable, converged, caught-up, restored, drained")
+	}
+	if goal.For, err = progress.ParseCondition(o.want); err != nil {
+		return goal, 0, false, usageErr("for", err)
+	}
+	if goal.For == progress.Drained && o.instance == "" {
+		return goal, 0, false, errs.Usagef("--for drained needs --instance")
+	}
+	if goal.For != progress.Drained && o.instance != "" {
+		return goal, 0, false, errs.Usagef("--instance goes with --for drained only")
+	}
+	if o.interval < 50*time.Millisecond {
+		return goal, 0, false, errs.Usagef("--interval: %s is less than 50ms", o.interval)
+	}
+	timeout = defaultWaitTimeout
+	if conf.Setting(config.KeyTimeout).IsSet() {
+		timeout = conf.Duration(config.KeyTimeout)
+	}
+	once = timeout == 0 || o.d.flags.from != ""
+	goal.MaxLag = defaultMaxLag
+	if n, ok := conf.Number(config.KeyMaxLag); ok && conf.Setting(config.KeyMaxLag).IsSet() {
+		goal.MaxLag = n
+	}
+	goal.Settle = conf.Duration(config.KeySettle)
+	settles := goal.For == progress.Stable || goal.For == progress.Converged
+	switch {
+	case once && !conf.Setting(config.KeySettle).IsSet():
+		goal.Settle = 0
+	case settles && once && goal.Settle > 0:
+		return goal, 0, false, errs.Usagef("--settle %s cannot be seen in one look", goal.Settle)
+	case settles && goal.Settle > timeout:
+		return goal, 0, false, errs.Usagef("--settle %s is longer than --timeout %s", goal.Settle, timeout)
+	}
+	return goal, timeout, once, nil
+}
+
+// waiting is a wait that runs.
+type waiting struct {
+	o       *waitOptions
+	r       *reader
+	goal    progress.Goal
+	judge   *progress.Judge
+	name    string // of the instance to be drained
+	begin   time.Time
+	timeout time.Duration
+	group   *model.Group // last seen
+	status  progress.Status
+	told    string // last line of progress
+	toldAt  time.Time
+	failing string // error of the look before, "" when it went well
+}
+
+func runWait(ctx context.Context, o *waitOptions) error {
+	goal, timeout, once, err := o.goal()
+	if err != nil {
+		return err
+	}
+	if err := o.d.checkOutput(newWaitReport(waitResult{Goal: goal})); err != nil {
+		return err
+	}
+	r, err := o.d.reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	w := &waiting{o: o, r: r, goal: goal, begin: o.d.now(), timeout: timeout}
+	limit := timeout
+	if timeout == 0 {
+		limit = o.d.conf.Duration(config.KeyTimeout) + 30*time.Second // one look, not for ever
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
+	defer cancel()
+	id, err := r.oneGroup(ctx, o.group)
+	if err != nil {
+		return err
+	}
+	o.d.onStop = "the wait is over, nothing was changed"
+	err = progress.Poll(ctx, o.interval, o.d.now, func(ctx context.Context) (*model.Group, error) { return w.look(ctx, id) },
+		func(at time.Time, g *model.Group, err error) (bool, error) {
+			done, err := w.step(at, g, err)
+			return done || once, err
+		})
+	return w.finish(err)
+}
+
+// look reads the group. Only the first look waits for a rebalance to end: the
+// others are to see it.
+func (w *waiting) look(ctx context.Context, id string) (*model.Group, error) {
+	q := w.r.describeQuery([]string{id})
+	q.SettleFor = 0
+	q.LogSizes = false
+	if w.goal.For == progress.Stable {
+		q.Commits, q.Logs, q.InternalTopics, q.Topics, q.Configs = false, false, false, nil, false
+	}
+	s, err := w.r.cluster.Snapshot(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := w.r.build(s, []string{id})
+	if err != nil {
+		return nil, err
+	}
+	return groups[0], nil
+}
+
+// step judges one look. A look that fails after one that did not is told and
+// tried again: brokers come and go while a group is restarted.
+func (w *waiting) step(at time.Time, g *model.Group, err error) (bool, error) {
+	if err != nil {
+		if w.group == nil {
+			return true, err
+		}
+		if w.failing != err.Error() {
+			w.failing = err.Error()
+			w.o.d.note("%s  cannot look: %s; trying again", w.since(at), err)
+		}
+		return false, nil
+	}
+	w.failing = ""
+	if w.judge == nil {
+		if err := w.start(g); err != nil {
+			return true, err
+		}
+	}
+	w.group, w.status = g, w.judge.Look(g, at)
+	if w.status.Lost != "" {
+		return true, errors.New(w.status.Lost)
+	}
+	if w.status.Met {
+		return true, nil
+	}
+	w.tell(at)
+	return false, nil
+}
+
+func (w *waiting) start(g *model.Group) error {
+	if w.goal.For == progress.Drained {
+		in, err := model.ResolveInstance(g, w.o.instance)
+		if err != nil {
+			return resolveError(err)
+		}
+		w.goal.Instance, w.name = in.ID, in.Name
+	}
+	w.judge = progress.NewJudge(w.goal)
+	return nil
+}
+
+func (w *waiting) since(at time.Time) string {
+	return fmt.Sprintf("%4s", at.Sub(w.begin).Round(time.Second))
+}
+
+// tell writes what is in the way, when that changed or for a reminder.
+func (w *waiting) tell(at time.Time) {
+	lines := waitLines(w.status)
+	text := fmt.Sprint(lines)
+	if text == w.told && at.Sub(w.toldAt) < waitReminder {
+		return
+	}
+	if w.told == "" {
+		for _, n := range w.status.Notes {
+			w.o.d.note("%s", n)
+		}
+	}
+	w.told, w.toldAt = text, at
+	for i, l := range lines {
+		lead := "    "
+		if i == 0 {
+			lead = w.since(at)
+		}
+		w.o.d.note("%s  %s", lead, l)
+	}
+}
+
+// finish writes the result: 0 when the goal was met, 4 when time ran out.
+func (w *waiting) finish(err error) error {
+	ran := err == nil && !w.status.Met || errors.Is(err, errTimeout)
+	if err != nil && !ran {
+		return err
+	}
+	if w.group == nil {
+		return fmt.Errorf("nothing could be read within %s", w.timeout)
+	}
+	res := waitResult{
+		Group: w.group, Goal: w.goal, Name: w.name, Status: w.status, Waited: w.o.d.now().Sub(w.begin),
+	}
+	if err := w.o.d.show(newWaitReport(res)); err != nil {
+		return err
+	}
+	if !ran {
+		return nil
+	}
+	return errs.WithCode(fmt.Errorf("group %q is not %s after %s: %s", w.group.ID, w.goal.For, w.timeout, w.status.Sentence()), errs.TimedOut)
+}
+
+// resolveError adds to a name that matches nothing or too much what there is.
+func resolveError(err error) error {
+	if nf, ok := errors.AsType[*model.NotFoundError](err); ok && len(nf.Near) > 0 {
+		return errs.WithHint(err, "there is "+strings.Join(nf.Near, ", "))
+	}
+	return err
+}

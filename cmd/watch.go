@@ -1,0 +1,195 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/streamctl/streamctl/internal/config"
+	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/progress"
+	"github.com/streamctl/streamctl/internal/render"
+)
+
+// watchOptions is everything watch needs.
+type watchOptions struct {
+	d        *deps
+	group    string
+	length   time.Duration
+	failOn   string
+	interval time.Duration
+}
+
+func newWatchCmd(d *deps) *cobra.Command {
+	o := &watchOptions{d: d}
+	cmd := &cobra.Command{
+		Use: "watch [GROUP]", Short: "Log what changes in a group, with the inferred cause",
+		Long: `Log every change of a group: its state, each rebalance with the members whose
+tasks changed and the inferred cause, findings that begin or end. No broker tells
+why a group rebalances; the cause is worked out from two looks and marked ~.
+
+Rebalances are counted by changes of state and of the assignment, for streams
+groups by epochs. With -o json each event is one object on a line of its own.`,
+		Example: "  streamctl watch shop --for 5m --fail-on rebalances=3\n  streamctl watch shop -o json",
+		Args:    args(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, a []string) error {
+			if err := d.argAndFlag(a, c.Flags().Changed(config.KeyGroup)); err != nil {
+				return err
+			}
+			if len(a) > 0 {
+				o.group = a[0]
+			}
+			return runWatch(c.Context(), o)
+		},
+		ValidArgsFunction: completeGroups(d, 1),
+		Annotations:       map[string]string{annotationTimeout: "own"},
+	}
+	f := cmd.Flags()
+	f.DurationVar(&o.length, "for", 0, "end after this `time` (default: at Ctrl-C)")
+	f.StringVar(&o.failOn, "fail-on", "", "rebalances=`N`: exit 3 at the Nth rebalance")
+	f.DurationVar(&o.interval, "interval", time.Second, "time between two looks")
+	return cmd
+}
+
+// maxRebalances reads --fail-on; 0 is no limit.
+func (o *watchOptions) maxRebalances() (int, error) {
+	if o.failOn == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(o.failOn, "rebalances="))
+	if err != nil || n < 1 || !strings.HasPrefix(o.failOn, "rebalances=") {
+		return 0, errs.Usagef("--fail-on: %q is not rebalances=N", o.failOn)
+	}
+	return n, nil
+}
+
+func (o *watchOptions) check() error {
+	switch f := o.d.flags.output; {
+	case o.d.flags.from != "":
+		return errs.Usagef("watch and --from exclude one another: a file does not change")
+	case o.interval < 50*time.Millisecond:
+		return errs.Usagef("--interval: %s is less than 50ms", o.interval)
+	case o.length < 0:
+		return errs.Usagef("--for: %s is negative", o.length)
+	case f.Machine() && !f.Document():
+		return asUsageOfOutput(&render.FormError{Format: f})
+	}
+	return nil
+}
+
+func runWatch(ctx context.Context, o *watchOptions) error {
+	limit, err := o.maxRebalances()
+	if err != nil {
+		return err
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	r, err := o.d.reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	first, cancel := o.d.withTimeout(ctx)
+	id, err := r.oneGroup(first, o.group)
+	cancel()
+	if err != nil {
+		return err
+	}
+	if o.length > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.length, errWatched)
+		defer cancel()
+	}
+	w := &watching{o: o, r: r, limit: limit}
+	err = progress.Poll(ctx, o.interval, o.d.now, func(ctx context.Context) (*model.Group, error) { return w.look(ctx, id) }, w.step)
+	if errors.Is(err, errWatched) {
+		return w.unmet(w.watcher.Rebalances())
+	}
+	return err
+}
+
+// errWatched is the cause of a context that --for ended.
+var errWatched = errors.New("watched long enough") //nolint:gochecknoglobals // a sentinel
+
+// watching is a watch that runs.
+type watching struct {
+	o       *watchOptions
+	r       *reader
+	limit   int // rebalances; 0: none
+	watcher progress.Watcher
+	seen    bool
+	failing string
+}
+
+func (w *watching) look(ctx context.Context, id string) (*model.Group, error) {
+	ctx, cancel := w.o.d.withTimeout(ctx)
+	defer cancel()
+	q := w.r.describeQuery([]string{id})
+	q.SettleFor = 0
+	q.LogSizes = false
+	s, err := w.r.cluster.Snapshot(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := w.r.build(s, []string{id})
+	if err != nil {
+		return nil, err
+	}
+	return groups[0], nil
+}
+
+func (w *watching) step(at time.Time, g *model.Group, err error) (bool, error) {
+	if err != nil {
+		if !w.seen {
+			return true, err
+		}
+		if w.failing != err.Error() {
+			w.failing = err.Error()
+			w.o.d.note("%s  cannot look: %s; trying again", at.UTC().Format(time.TimeOnly), err)
+		}
+		return false, nil
+	}
+	w.failing = ""
+	if !w.seen {
+		w.seen = true
+		w.o.d.note("watching group %s: %s, %d members; Ctrl-C ends it", g.ID, g.State, members(g))
+		printError(w.o.d.io.Err, partialOf([]*model.Group{g}))
+	}
+	for _, e := range w.watcher.Look(g, at) {
+		if err := w.o.d.show(newEventReport(g, e)); err != nil {
+			return true, err
+		}
+	}
+	if n := w.watcher.Rebalances(); w.limit > 0 && ended(g) && n >= w.limit {
+		return true, w.unmet(n)
+	}
+	return false, nil
+}
+
+// ended reports that no classic round runs, so that the last line of a round is
+// written before the watch ends with it.
+func ended(g *model.Group) bool {
+	return g.State != model.StatePreparingRebalance && g.State != model.StateCompletingRebalance
+}
+
+func (w *watching) unmet(n int) error {
+	if w.limit == 0 || n < w.limit {
+		return nil
+	}
+	return errs.WithCode(fmt.Errorf("%d rebalances, --fail-on allows less than %d", n, w.limit), errs.Unmet)
+}
+
+func members(g *model.Group) int {
+	n := 0
+	for i := range g.Instances {
+		n += len(g.Instances[i].Members)
+	}
+	return n
+}
