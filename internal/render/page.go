@@ -53,6 +53,12 @@ func (p *Page) Name(s string) string {
 // indented.
 func (p *Page) Line(indent int, text string) { p.hang(0, indent, "", Span{Text: text}) }
 
+// Log writes text that is already safe as one line, however long it is.
+func (p *Page) Log(text string) {
+	p.b.WriteString(text)
+	p.b.WriteByte('\n')
+}
+
 // Styled is Line in a style.
 func (p *Page) Styled(indent int, s Style, text string) {
 	p.hang(0, indent, "", Span{Text: text, Style: s})

@@ -26,10 +26,10 @@ type GroupItem struct {
 
 // NewGroupDescriptionList makes the report of several groups. With brief, the
 // form of a describe without a name, people see healthy groups in a line each.
-func NewGroupDescriptionList(groups []*model.Group, o DescribeOptions, brief bool, more ItemOptions) *GroupDescriptionList {
+func NewGroupDescriptionList(groups []*model.Group, brief bool, o DescribeOptions) *GroupDescriptionList {
 	groups = sortedGroups(groups)
 	l := &GroupDescriptionList{
-		Head: head("GroupDescriptionList"), Items: make([]GroupItem, len(groups)), Read: more.read(groups), groups: groups, o: o, brief: brief,
+		Head: head("GroupDescriptionList"), Items: make([]GroupItem, len(groups)), Read: readOfAll(groups, nil), groups: groups, o: o, brief: brief,
 	}
 	for i, g := range groups {
 		l.Items[i] = GroupItem{Head: head("GroupDescription"), GroupFields: newGroupFields(g), Read: readOf(g)}

@@ -1,0 +1,184 @@
+package report
+
+import (
+	"time"
+
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/progress"
+	"github.com/streamctl/streamctl/internal/render"
+)
+
+// Blocker is one thing that stands in the way of a check or a wait.
+type Blocker struct {
+	Task             *string `json:"task"` // null when it is no task; Why then names the object
+	Why              string  `json:"why"`
+	Copy             *string `json:"copy"` // instance with a copy of the task
+	RemainingRecords *int64  `json:"remaining_records"`
+}
+
+func newBlockers(in []progress.Blocker) []Blocker {
+	out := make([]Blocker, len(in))
+	for i, b := range in {
+		out[i] = Blocker{Why: b.Why, Copy: optional(b.Copy), RemainingRecords: b.RemainingRecords}
+		if b.Task != (model.TaskID{}) {
+			id := b.Task.String()
+			out[i].Task = &id
+		} else if b.Object != "" {
+			out[i].Why = b.Object + ": " + b.Why
+		}
+	}
+	return out
+}
+
+// Check is what `check stop` shows.
+type Check struct {
+	Head
+	Check    string    `json:"check"`
+	Group    string    `json:"group"`
+	Instance string    `json:"instance"`
+	Answer   string    `json:"answer"` // yes, no, unknown
+	Blockers []Blocker `json:"blockers"`
+	Read
+
+	g  *model.Group
+	in *model.Instance
+	c  progress.StopCheck
+	o  DescribeOptions
+}
+
+// NewCheck makes the report of a `check stop` of an instance of g.
+func NewCheck(g *model.Group, in *model.Instance, c progress.StopCheck) *Check {
+	return &Check{
+		Head: head("Check"), Check: "stop", Group: g.ID, Instance: in.ID, Answer: string(c.Answer),
+		Blockers: newBlockers(c.Blockers), Read: readOf(g), g: g, in: in, c: c,
+	}
+}
+
+// With lets hints name the commands of this build.
+func (c *Check) With(commands func(string) bool) *Check {
+	c.o.Commands = commands
+	return c
+}
+
+// Text writes the answer, then a line a task in the way.
+func (c *Check) Text(p *render.Page) {
+	style := render.Warning
+	switch c.c.Answer {
+	case progress.Yes:
+		style = render.Good
+	case progress.No:
+		style = render.Problem
+	}
+	p.Styled(2, style, render.Escape(c.c.Headline(instanceName(c.in))))
+	p.Facts(2, blockerFacts(c.Blockers))
+	if c.c.Answer == progress.Yes && c.g.Kind == model.Classic && len(c.c.Active) > 0 {
+		p.Line(2, c.afterwards())
+	}
+}
+
+// afterwards says what a classic group does once the process has ended.
+func (c *Check) afterwards() string {
+	if !c.o.has("remove-member") {
+		return "once the process has ended, its tasks stand still until its session timeout (45s by default) is over"
+	}
+	return "once the process has ended, remove-member " + shellWord(c.g.ID) + " --instance " + shellWord(instanceName(c.in)) +
+		" hands its tasks over at once; else the broker waits for the session timeout"
+}
+
+func blockerFacts(list []Blocker) []render.Fact {
+	out := make([]render.Fact, len(list))
+	for i, b := range list {
+		out[i] = render.Fact{Label: render.None, Text: render.Escape(b.Why)}
+		if b.Task != nil {
+			out[i].Label = render.Escape(*b.Task)
+		}
+	}
+	return out
+}
+
+// Wait is what `wait` shows at its end.
+type Wait struct {
+	Head
+	Group    string    `json:"group"`
+	For      string    `json:"for"`
+	Met      bool      `json:"met"`
+	WaitedMs int64     `json:"waited_ms"`
+	Blockers []Blocker `json:"blockers"`
+	Read
+
+	r WaitResult
+}
+
+// WaitResult is how a wait ended.
+type WaitResult struct {
+	Group  *model.Group // as last seen; nil before the first look
+	Goal   progress.Goal
+	Name   string // of the instance to be drained; "" otherwise
+	Status progress.Status
+	Waited time.Duration
+}
+
+// NewWait makes the report of a wait.
+func NewWait(r WaitResult) *Wait {
+	w := &Wait{
+		Head: head("Wait"), For: string(r.Goal.For), Met: r.Status.Met, WaitedMs: r.Waited.Milliseconds(),
+		Blockers: newBlockers(r.Status.Blockers), r: r, Read: Read{Errors: []Error{}},
+	}
+	if r.Group != nil {
+		w.Group, w.Read = r.Group.ID, readOf(r.Group)
+	}
+	return w
+}
+
+// Text writes the result, then a line a thing in the way.
+func (w *Wait) Text(p *render.Page) {
+	what := p.Name(w.Group)
+	if w.r.Name != "" {
+		what = p.Name(w.r.Name) + " of " + what
+	}
+	if w.Met {
+		p.Styled(2, render.Good, w.For+": "+what+" after "+render.Duration(w.r.Waited))
+		return
+	}
+	p.Styled(2, render.Warning, "not "+w.For+": "+what+" after "+render.Duration(w.r.Waited))
+	p.Facts(2, blockerFacts(w.Blockers))
+}
+
+// WaitLines are the lines of progress while a wait goes on: what is in the
+// way, then each copy that restores with its rate and the time to go (field
+// case 8).
+func WaitLines(s progress.Status) []string {
+	const shown = 10
+	out := []string{render.Escape(s.Sentence())}
+	for i, r := range s.Restore {
+		if i == shown {
+			out = append(out, render.Int(int64(len(s.Restore)-shown))+" more restore")
+			break
+		}
+		out = append(out, restoreLine(r))
+	}
+	return out
+}
+
+func restoreLine(r progress.TaskRestore) string {
+	text := r.Task.String() + " on " + render.Escape(r.Name)
+	if r.Role != model.Active && r.Role != "" {
+		text += " (" + string(r.Role) + ")"
+	}
+	text += "  " + render.OptInt(r.Restored) + "/" + render.OptInt(r.Total)
+	if r.Why != "" {
+		return text + "  rate -  left - (" + render.Escape(r.Why) + ")"
+	}
+	rate, left := "unknown", "unknown"
+	if r.Rate != nil {
+		rate = render.Int(int64(*r.Rate)) + "/s"
+	}
+	if r.Left != nil {
+		left = render.Duration(*r.Left)
+	}
+	text += "  " + rate + "  left " + left
+	if n := r.NoProgress(); n != "" {
+		text += " (" + n + ")"
+	}
+	return text
+}
