@@ -54,8 +54,8 @@ const (
 
 // Group is one group as streamctl understands it. It is built from one
 // snapshot (groupmeta.Build) and is never changed afterwards. Every slice is
-// sorted: instances by name then id, members by client id then id, tasks by
-// Compare, partitions by topic and number, findings worst first.
+// sorted: instances by name then id, members by thread number, client id and
+// id, tasks by Compare, partitions by topic and number, findings worst first.
 type Group struct {
 	ID           string
 	Kind         Kind
