@@ -52,8 +52,10 @@ func (b *groupBuilder) sumInstance(in *model.Instance) {
 			if task.TargetOnly {
 				continue
 			}
-			addRemaining(&t.RemainingRecords, task.Restore.RemainingRecords)
-			addRemaining(&t.RemainingBytes, task.Restore.RemainingBytes)
+			if b.restores(task) {
+				addRemaining(&t.RemainingRecords, task.Restore.RemainingRecords)
+				addRemaining(&t.RemainingBytes, task.Restore.RemainingBytes)
+			}
 			if task.Role != model.Active {
 				continue
 			}

@@ -87,7 +87,7 @@ func (b *groupBuilder) mapByPartitions(n int32, changelogs []string, unmapped ma
 	switch len(keys) {
 	case 0:
 		for _, c := range changelogs {
-			b.uncertain("changelog %s has %d partitions, as no sub-topology has tasks", c, n)
+			b.uncertain("changelog %s has %d partitions, as no sub-topology has tasks: of another application, perhaps", c, n)
 		}
 		return
 	case 1:

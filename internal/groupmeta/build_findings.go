@@ -100,7 +100,7 @@ func (b *groupBuilder) stateFindings() {
 	case g.State == model.StateNotReady:
 		reasons := b.notReadyReasons()
 		if len(reasons) == 0 {
-			reasons = []string{"the broker gives no reason, and all topics of the topology are there"}
+			reasons = []string{b.noReason()}
 		}
 		b.find(model.FindingNotReady, b.group(), "%s", strings.Join(reasons, "; "))
 	case !g.Kind.IsStream():
@@ -113,6 +113,14 @@ func (b *groupBuilder) stateFindings() {
 	case g.State == model.StateAssigning:
 		b.find(model.FindingRebalancing, b.group(), "%s, the broker works out a new target", plural(len(b.members), "member"))
 	}
+}
+
+// noReason is what is left to say where the topics explain nothing.
+func (b *groupBuilder) noReason() string {
+	if len(b.x.s.Topics) == 0 {
+		return "the broker gives no reason, and the topics were not read: most often a source topic is missing"
+	}
+	return "the broker gives no reason, and every topic of the topology is there"
 }
 
 func (b *groupBuilder) committed() int {

@@ -2,6 +2,7 @@ package groupmeta
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,34 +115,27 @@ func got(n int) string {
 
 // mixedText says which formats a group's members use and support.
 func mixedText(s model.MetadataSummary) string {
-	text := fmt.Sprintf("metadata v%d (%s)", s.GroupVersion, countVersions(s.Supported, "support up to", "supports up to"))
+	supported := countVersions(s.Supported, "support", "supports", "up to ")
 	if len(s.Used) > 1 {
-		text = fmt.Sprintf("metadata of several versions: %s; %s", countVersions(s.Used, "use v", "uses v"), countVersions(s.Supported, "support up to", "supports up to"))
+		return fmt.Sprintf("metadata of several versions: %s; %s", countVersions(s.Used, "use", "uses", "v"), supported)
 	}
-	return text
+	return fmt.Sprintf("metadata v%d (%s)", s.GroupVersion, supported)
 }
 
-func countVersions(counts map[int32]int, many, one string) string {
-	versions := make([]int32, 0, len(counts))
-	for v := range counts {
-		versions = append(versions, v)
-	}
-	slices.Sort(versions)
+// countVersions writes "3 members support up to 10, 2 up to 11".
+func countVersions(counts map[int32]int, many, one, before string) string {
+	versions := slices.Sorted(maps.Keys(counts))
 	parts := make([]string, len(versions))
 	for i, v := range versions {
-		verb, who := many, ""
-		if counts[v] == 1 {
-			verb = one
-		}
+		who := strconv.Itoa(counts[v])
 		if i == 0 {
-			who = plural(counts[v], "member")
-		} else {
-			who = strconv.Itoa(counts[v])
+			verb := many
+			if counts[v] == 1 {
+				verb = one
+			}
+			who = plural(counts[v], "member") + " " + verb
 		}
-		if !strings.HasSuffix(verb, " v") {
-			verb += " "
-		}
-		parts[i] = fmt.Sprintf("%s %s%d", who, verb, v)
+		parts[i] = fmt.Sprintf("%s %s%d", who, before, v)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -95,7 +95,7 @@ func (b *groupBuilder) restoring(in *model.Instance) {
 			if t.Role != model.Active || t.TargetOnly || t.Restore.State != model.Restoring {
 				continue
 			}
-			if b.g.Kind == model.Classic && !b.restoresLately(t) {
+			if !b.restores(t) {
 				continue
 			}
 			tasks = append(tasks, t.ID)
@@ -116,7 +116,12 @@ func (b *groupBuilder) restoring(in *model.Instance) {
 	b.find(model.FindingRestoring, "instance "+in.Name, "%s restores %s before it can run: %s%s", in.Name, plural(len(tasks), "task"), some(tasks), rest)
 }
 
-func (b *groupBuilder) restoresLately(t *model.Task) bool {
+// restores reports whether what a task has to restore counts for the group: of
+// copies always, of actives of a classic group as restoring says.
+func (b *groupBuilder) restores(t *model.Task) bool {
+	if t.Role != model.Active || b.g.Kind != model.Classic {
+		return true
+	}
 	r := t.Restore.RemainingRecords
 	waits := t.Lag == nil || t.Lag.Records == nil || *t.Lag.Records > 0
 	return b.g.NextRebalance != nil && r != nil && *r > defaultRecoveryLag && waits

@@ -139,13 +139,12 @@ func (x *snapshotIndex) partitionSize(tp model.TopicPartition) (int64, bool) {
 	return n, ok
 }
 
-// topicState says why a topic is not there: "" when it is, or was not looked
-// for.
+// topicState says whether a topic is there, and if not why.
 type topicState int
 
 const (
 	topicThere     topicState = iota // listed by Metadata
-	topicUnknown                     // not asked for
+	topicUnknown                     // the topics were not read
 	topicMissing                     // does not exist
 	topicHidden                      // no right to see it; it may or may not exist
 	topicFailed                      // another error
@@ -158,7 +157,7 @@ func (x *snapshotIndex) topicState(name string) topicState {
 	}
 	code, ok := x.missing[name]
 	switch {
-	case !ok && len(x.s.Topics) == 0 && len(x.s.Missing) == 0:
+	case !ok && len(x.s.Topics) == 0:
 		return topicUnknown
 	case !ok:
 		return topicNotListed
