@@ -93,7 +93,7 @@ func SplitThread(clientID string) (base string, thread int) {
 
 // ResolveInstance finds the one instance that name means in any way that is
 // unique in the group (product.md): its short name, its UUID or a prefix of it,
-// a member's id or a prefix, a client id with or without its thread part, a
+// a member's short name, id or a prefix of that, a client id with or without its thread part, a
 // static instance id, or a host with or without "/". A prefix has at least
 // MinPrefix characters. The error is a *NotFoundError or an *AmbiguousError.
 func ResolveInstance(g *Group, name string) (*Instance, error) {
@@ -202,7 +202,9 @@ func instanceMatches(in *Instance, name, way string) bool {
 	case byID:
 		return strings.EqualFold(in.ID, name)
 	case byName:
-		return in.Name == name
+		if in.Name == name {
+			return true
+		}
 	case byPrefix:
 		return len(name) >= MinPrefix && len(name) < len(in.ID) && strings.EqualFold(in.ID[:len(name)], name)
 	}
