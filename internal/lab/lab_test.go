@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"bytes"
 	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -143,5 +145,48 @@ func TestReplayShiftsPlannedRebalance(t *testing.T) {
 	}
 	if want := now.Add(4 * time.Minute).UnixMilli(); back.NextRebalanceMs != want {
 		t.Errorf("next rebalance %d, want %d", back.NextRebalanceMs, want)
+	}
+}
+
+// Every built-in group runs on the embedded broker, in the state in which it
+// was recorded.
+func TestBuiltinGroupsRun(t *testing.T) {
+	l := start(t, Options{Now: time.UnixMilli(1_800_000_000_000)})
+	all, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"shop": model.StateStable, "fraud": model.StatePreparingRebalance, "delivery": model.StateStable,
+		"ledger": model.StateEmpty, "mailer": model.StateStable, WorkerGroup: model.StateStable,
+	}
+	for _, s := range all {
+		left, err := l.Replay(context.Background(), s)
+		if err != nil || len(left) != 0 {
+			t.Fatal(left, err)
+		}
+	}
+	for group, state := range want {
+		waitState(t, l, group, state)
+	}
+}
+
+// The built-in groups are the recorded ones, byte for byte.
+func TestBuiltinGroupsAreRecorded(t *testing.T) {
+	for here, there := range map[string]string{
+		"shop": "classic-learners", "fraud": "classic-preparing", "delivery": "classic-mixed",
+		"ledger": "classic-empty", "mailer": "plain-mailer",
+	} {
+		a, err := groups.ReadFile("groups/" + here + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile("../../testdata/snapshot/" + there + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a, b) {
+			t.Errorf("groups/%s.json differs from testdata/snapshot/%s.json", here, there)
+		}
 	}
 }
