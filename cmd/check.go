@@ -12,6 +12,7 @@ import (
 	"github.com/streamctl/streamctl/internal/kclient"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
+	"github.com/streamctl/streamctl/internal/report"
 )
 
 func newCheckCmd(d *deps) *cobra.Command {
@@ -23,6 +24,7 @@ func newCheckCmd(d *deps) *cobra.Command {
 type checkStopOptions struct {
 	d        *deps
 	instance string
+	commands func(string) bool
 }
 
 func newCheckStopCmd(d *deps) *cobra.Command {
@@ -41,7 +43,7 @@ every stream group that is visible.`,
 		Example: "  streamctl check stop pod-b -g shop\n  streamctl check stop 10.0.0.7 && systemctl stop shop",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
-			o.instance = a[0]
+			o.instance, o.commands = a[0], commandsOf(c.Root())
 			return runCheckStop(c.Context(), o)
 		},
 		ValidArgsFunction: completeItems(d, instanceNames),
@@ -49,7 +51,7 @@ every stream group that is visible.`,
 }
 
 func runCheckStop(ctx context.Context, o *checkStopOptions) error {
-	if err := o.d.checkOutput(newCheckReport(&model.Group{}, &model.Instance{}, progress.StopCheck{})); err != nil {
+	if err := o.d.checkOutput(report.NewCheck(&model.Group{}, &model.Instance{}, progress.StopCheck{})); err != nil {
 		return err
 	}
 	r, err := o.d.reader(ctx)
@@ -62,7 +64,7 @@ func runCheckStop(ctx context.Context, o *checkStopOptions) error {
 		return err
 	}
 	c := progress.CheckStop(g, in)
-	if err := o.d.show(newCheckReport(g, in, c)); err != nil {
+	if err := o.d.show(report.NewCheck(g, in, c).With(o.commands)); err != nil {
 		return err
 	}
 	if c.Answer != progress.Yes {

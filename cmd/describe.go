@@ -141,7 +141,7 @@ func (o *describeGroupOptions) look(ctx context.Context, r *reader, re *regexp.R
 	case c.single:
 		l.report = report.NewGroupDescription(groups[0], ro)
 	default:
-		l.report = report.NewGroupDescriptionList(groups, ro, o.brief(), report.ItemOptions{})
+		l.report = report.NewGroupDescriptionList(groups, o.brief(), ro)
 	}
 	return l, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
+	"github.com/streamctl/streamctl/internal/report"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
@@ -41,7 +42,7 @@ they always move.`,
 }
 
 func runDiff(o *diffOptions) error {
-	if err := o.d.checkOutput(newDiffReport(diffResult{})); err != nil {
+	if err := o.d.checkOutput(report.NewDiff(report.DiffResult{})); err != nil {
 		return err
 	}
 	if o.d.flags.from != "" {
@@ -59,14 +60,14 @@ func runDiff(o *diffOptions) error {
 	if err != nil {
 		return err
 	}
-	res := diffResult{Before: sa.TakenAt, After: sb.TakenAt}
+	res := report.DiffResult{Before: sa.TakenAt, After: sb.TakenAt}
 	if sa.ClusterID != nil && sb.ClusterID != nil && *sa.ClusterID != *sb.ClusterID {
 		o.d.warn(fmt.Sprintf("the files are of two clusters, %s and %s", *sa.ClusterID, *sb.ClusterID))
 	}
 	if res.Changes, err = diffSnapshots(sa, sb, o.d.defaultGroup(), b); err != nil {
 		return err
 	}
-	if err := o.d.show(newDiffReport(res)); err != nil {
+	if err := o.d.show(report.NewDiff(res)); err != nil {
 		return err
 	}
 	if o.exitCode && len(res.Changes) > 0 {

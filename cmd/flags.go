@@ -119,7 +119,7 @@ func (d *deps) withTimeout(ctx context.Context) (context.Context, context.Cancel
 	if t <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, t, fmt.Errorf("%w %s", errTimeout, t))
+	return context.WithTimeoutCause(ctx, t, timeoutError{t})
 }
 
 // flagSource gives config the flags that were set.

@@ -117,9 +117,7 @@ func (o *getGroupsOptions) look(ctx context.Context, r *reader, list report.List
 	if s.ClusterID != nil {
 		list.ClusterID = *s.ClusterID
 	}
-	for _, e := range s.Errors {
-		list.Errors = append(list.Errors, model.ReadError{Object: e.Object, Code: e.Code, Text: e.Text, Hint: e.Hint})
-	}
+	list.Errors = readErrors(s)
 	rep := report.NewGroupList(groups, list)
 	l := look{report: rep, err: reported(rep.Errors), unmet: o.failOn.unmet(shownGroups(groups, rep))}
 	l.notes = o.notes(r, s, rep, len(groups))

@@ -61,8 +61,13 @@ type stopped struct {
 
 func (s stopped) Error() string { return s.by }
 
-// errTimeout is the cause of a context that --timeout ended.
-var errTimeout = errors.New("ran into --timeout") //nolint:gochecknoglobals // a sentinel
+// timeoutError is the cause of a context that --timeout ended.
+type timeoutError struct{ after time.Duration }
+
+func (e timeoutError) Error() string { return "--timeout of " + e.after.String() + " is over" }
+
+// Is lets readers that name the cause of a deadline find one.
+func (e timeoutError) Is(target error) bool { return target == context.DeadlineExceeded } //nolint:errorlint // this is what errors.Is calls
 
 // execute runs one command line and prints its error.
 func execute(ctx context.Context, args []string, d *deps) int {

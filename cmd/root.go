@@ -47,7 +47,7 @@ stronger than the configuration file.`,
 		newGetCmd(d), newListCmd(d), newDescribeCmd(d),
 		newWaitCmd(d), newWatchCmd(d), newCheckCmd(d),
 		newSnapshotCmd(d), newDiffCmd(d), newDecodeCmd(d),
-		newCanICmd(d), newConfigCmd(d), newCompletionCmd(d), newVersionCmd(d), newDocsCmd(d),
+		newCanICmd(d), newConfigCmd(d), newCompletionCmd(d), newLabCmd(d), newVersionCmd(d), newDocsCmd(d),
 	)
 	bindCompletions(root, d)
 	return root

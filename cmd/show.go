@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -120,9 +119,6 @@ func nearestWord(word string, known []string) string {
 	}
 	return best
 }
-
-// timedOut says that the context ended by --timeout.
-func timedOut(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errTimeout) }
 
 // joinErrors is errors.Join with each text once.
 func joinErrors(list ...error) error {

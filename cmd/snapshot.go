@@ -84,12 +84,15 @@ func runSnapshot(ctx context.Context, o *snapshotOptions) error {
 	return errors.Join(missing, snapshotErrors(s))
 }
 
-func snapshotErrors(s *snapshot.Snapshot) error {
+func snapshotErrors(s *snapshot.Snapshot) error { return partial(readErrors(s)) }
+
+// readErrors are the errors of a snapshot as the model names them.
+func readErrors(s *snapshot.Snapshot) []model.ReadError {
 	list := make([]model.ReadError, 0, len(s.Errors))
 	for _, e := range s.Errors {
 		list = append(list, model.ReadError{Object: e.Object, Code: e.Code, Text: e.Text, Hint: e.Hint})
 	}
-	return partial(list)
+	return list
 }
 
 // write puts the file in place in one step, so that nobody reads half of it.

@@ -2,6 +2,5 @@ package cmd
 
 import "github.com/spf13/cobra"
 
-func newCanICmd(d *deps) *cobra.Command    { return &cobra.Command{Use: "can-i"} }
-func newConfigCmd(d *deps) *cobra.Command  { return &cobra.Command{Use: "config"} }
-func newVersionCmd(d *deps) *cobra.Command { return &cobra.Command{Use: "version"} }
+func newCanICmd(d *deps) *cobra.Command       { return &cobra.Command{Use: "can-i"} }
+func newConfigTestCmd(d *deps) *cobra.Command { return &cobra.Command{Use: "test"} }

@@ -63,9 +63,9 @@ type listing struct {
 // example. What concerns single groups is left to those that ask about them.
 func (l *listing) err() error {
 	var out []model.ReadError
-	for _, e := range l.s.Errors {
+	for _, e := range readErrors(l.s) {
 		if strings.HasPrefix(e.Object, "broker ") {
-			out = append(out, model.ReadError{Object: e.Object, Code: e.Code, Text: e.Text, Hint: e.Hint})
+			out = append(out, e)
 		}
 	}
 	return partial(out)

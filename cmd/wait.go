@@ -13,6 +13,7 @@ import (
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
+	"github.com/streamctl/streamctl/internal/report"
 )
 
 const (
@@ -151,7 +152,7 @@ func runWait(ctx context.Context, o *waitOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := o.d.checkOutput(newWaitReport(waitResult{Goal: goal})); err != nil {
+	if err := o.d.checkOutput(report.NewWait(report.WaitResult{Goal: goal})); err != nil {
 		return err
 	}
 	r, err := o.d.reader(ctx)
@@ -164,7 +165,7 @@ func runWait(ctx context.Context, o *waitOptions) error {
 	if timeout == 0 {
 		limit = o.d.conf.Duration(config.KeyTimeout) + 30*time.Second // one look, not for ever
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, timeoutError{limit})
 	defer cancel()
 	id, err := r.oneGroup(ctx, o.group)
 	if err != nil {
@@ -247,7 +248,7 @@ func (w *waiting) since(at time.Time) string {
 
 // tell writes what is in the way, when that changed or for a reminder.
 func (w *waiting) tell(at time.Time) {
-	lines := waitLines(w.status)
+	lines := report.WaitLines(w.status)
 	text := fmt.Sprint(lines)
 	if text == w.told && at.Sub(w.toldAt) < waitReminder {
 		return
@@ -269,17 +270,18 @@ func (w *waiting) tell(at time.Time) {
 
 // finish writes the result: 0 when the goal was met, 4 when time ran out.
 func (w *waiting) finish(err error) error {
-	ran := err == nil && !w.status.Met || errors.Is(err, errTimeout)
+	_, over := errors.AsType[timeoutError](err)
+	ran := err == nil && !w.status.Met || over
 	if err != nil && !ran {
 		return err
 	}
 	if w.group == nil {
 		return fmt.Errorf("nothing could be read within %s", w.timeout)
 	}
-	res := waitResult{
+	res := report.WaitResult{
 		Group: w.group, Goal: w.goal, Name: w.name, Status: w.status, Waited: w.o.d.now().Sub(w.begin),
 	}
-	if err := w.o.d.show(newWaitReport(res)); err != nil {
+	if err := w.o.d.show(report.NewWait(res)); err != nil {
 		return err
 	}
 	if !ran {

@@ -15,6 +15,7 @@ import (
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
 	"github.com/streamctl/streamctl/internal/render"
+	"github.com/streamctl/streamctl/internal/report"
 )
 
 // watchOptions is everything watch needs.
@@ -163,7 +164,7 @@ func (w *watching) step(at time.Time, g *model.Group, err error) (bool, error) {
 		printError(w.o.d.io.Err, partialOf([]*model.Group{g}))
 	}
 	for _, e := range w.watcher.Look(g, at) {
-		if err := w.o.d.show(newEventReport(g, e)); err != nil {
+		if err := w.o.d.show(report.NewEvent(g, e)); err != nil {
 			return true, err
 		}
 	}
