@@ -211,7 +211,7 @@ func explainClosed(err error, a Attempt) error {
 		}
 		return because(err, hint, "%s closed the connection before its first answer", a.Addr)
 	case c.SASL != nil && a.Step == StepLogin:
-		return because(err, "look into the broker's log", "%s closed the connection during the login of %s", a.Addr, c.Describe())
+		return because(err, "some brokers refuse a login this way; their log says why", "%s closed the connection during the login of %s", a.Addr, c.Describe())
 	}
 	return because(err, "the broker may have stopped: try again", "%s closed the connection", a.Addr)
 }

@@ -50,7 +50,7 @@ func explainUnknownCA(err error, a Attempt, cert *x509.Certificate) error {
 	if cert != nil {
 		issuer = cert.Issuer.String()
 		if cert.Issuer.String() == cert.Subject.String() {
-			self = ", it signed itself"
+			self = " (it signed itself)"
 		}
 	}
 	store := a.Conn.TrustStore
