@@ -33,17 +33,21 @@ type steps struct {
 	conn    *Connection
 	mu      sync.Mutex
 	at      Step
-	err     error          // of the last dial
-	dialing sync.WaitGroup // a dial ends a moment after the request that waited for it
+	err     error // of the last dial
+	dialing int   // dials that run: one ends a moment after the request that waited for it
+	idle    *sync.Cond
 }
 
 func (s *steps) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	s.dialing.Add(1)
-	defer s.dialing.Done()
+	s.mu.Lock()
+	s.dialing++
+	s.mu.Unlock()
 	conn, err := s.conn.Dial(ctx, network, addr)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.dialing--
 	s.err = err
+	s.idle.Broadcast()
 	return conn, err
 }
 
@@ -65,6 +69,7 @@ func (s *steps) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.
 func ask(t *testing.T, c *Connection, addr string, wait time.Duration) error {
 	t.Helper()
 	at := &steps{conn: c}
+	at.idle = sync.NewCond(&at.mu)
 	opts := []kgo.Opt{kgo.SeedBrokers(addr), kgo.Dialer(at.dial), kgo.WithHooks(at), kgo.RequestRetries(0), kgo.RetryTimeout(wait)}
 	if s := c.SASL; s != nil {
 		opts = append(opts, kgo.SASL(clientMechanism(s)))
@@ -79,9 +84,11 @@ func ask(t *testing.T, c *Connection, addr string, wait time.Duration) error {
 	start := time.Now()
 	_, err = kmsg.NewPtrMetadataRequest().RequestWith(ctx, cl)
 	waited := time.Since(start)
-	at.dialing.Wait()
 	at.mu.Lock()
 	defer at.mu.Unlock()
+	for at.dialing > 0 {
+		at.idle.Wait()
+	}
 	if errors.Is(err, context.DeadlineExceeded) && at.err != nil {
 		err = at.err
 	}
