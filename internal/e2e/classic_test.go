@@ -76,18 +76,18 @@ func (d groupDoc) activePartitions() []string {
 }
 
 // toolPartitions reads the same from kafka-consumer-groups --members --verbose,
-// whose last column is "clicks(0,2);stats-byvalue-repartition(1)" or "-".
+// whose assignments look like "clicks:0,2;stats-byvalue-repartition:1".
 func toolPartitions(t testing.TB, text string) []string {
 	t.Helper()
 	var out []string
 	for _, row := range table(t, text) {
-		assigned := row["ASSIGNMENT"]
-		if assigned == "" {
-			assigned = row["CURRENT-ASSIGNMENT"]
-		}
-		for _, m := range regexp.MustCompile(`([a-zA-Z0-9._-]+)\(([0-9, ]+)\)`).FindAllStringSubmatch(assigned, -1) {
-			for p := range strings.SplitSeq(m[2], ",") {
-				out = append(out, fmt.Sprintf("%s %s-%s", strings.TrimSuffix(row["CLIENT-ID"], "-consumer"), m[1], strings.TrimSpace(p)))
+		for topic := range strings.SplitSeq(row["CURRENT-ASSIGNMENT"], ";") {
+			name, partitions, ok := strings.Cut(topic, ":")
+			if !ok {
+				continue
+			}
+			for p := range strings.SplitSeq(partitions, ",") {
+				out = append(out, fmt.Sprintf("%s %s-%s", strings.TrimSuffix(row["CLIENT-ID"], "-consumer"), name, p))
 			}
 		}
 	}

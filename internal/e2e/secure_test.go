@@ -25,6 +25,7 @@ import (
 const (
 	userOps    = "ops"    // gets the ACLs that a test grants
 	userNobody = "nobody" // gets none
+	userLeast  = "least"  // as userOps, for a test of its own
 )
 
 func password(user string) string { return user + "-secret" }
@@ -32,7 +33,7 @@ func password(user string) string { return user + "-secret" }
 // scramArgs are the arguments of the storage tool that make the users.
 func scramArgs() []string {
 	var args []string
-	for _, u := range []string{userOps, userNobody} {
+	for _, u := range []string{userOps, userNobody, userLeast} {
 		args = append(args, "--add-scram", fmt.Sprintf("SCRAM-SHA-512=[name=%s,password=%s]", u, password(u)))
 	}
 	return args

@@ -25,9 +25,11 @@ func TestStreamsGroup(t *testing.T) {
 			a.waitActive(t, "pod-a", 12)
 			c.waitCommitted(t, "billing", "invoices", "billing-byvalue-repartition")
 
-			a.add(t, "pod-b", "app.restore.sleep.ms=200")
 			if version == v440 {
+				a.add(t, "pod-b", "app.restore.sleep.ms=100")
 				c.checkRestore(t)
+			} else {
+				a.add(t, "pod-b")
 			}
 			a.waitActive(t, "pod-b", 6)
 			c.waitMembers(t, "billing", true, 4)
