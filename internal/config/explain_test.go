@@ -234,8 +234,8 @@ func TestFieldCase76ConnectionErrorsNameTheCause(t *testing.T) {
 	}{
 		{name: "nothing listens", addr: dead, want: "nothing listens on %s"},
 		{name: "name unknown", addr: "nosuch.invalid:9092", want: `host "nosuch.invalid" is not known (DNS)`},
-		{name: "silent port", addr: quiet, wait: 300 * time.Millisecond, want: "%s accepted the connection and said nothing for 30", hint: "check the port"},
-		{name: "silent port, TLS", addr: quiet, text: "security.protocol=SSL", wait: 300 * time.Millisecond, want: "%s accepted the connection and said nothing for 30"},
+		{name: "silent port", addr: quiet, wait: 300 * time.Millisecond, want: "%s accepted the connection and said nothing for ", hint: "check the port"},
+		{name: "silent port, TLS", addr: quiet, text: "security.protocol=SSL", wait: 300 * time.Millisecond, want: "%s accepted the connection and said nothing for "},
 		{name: "plaintext to TLS", addr: javaTLS, want: "%s: the port speaks TLS: set security.protocol=SSL or SASL_SSL"},
 		{name: "SASL_PLAINTEXT to SASL_SSL", addr: javaTLS, text: "security.protocol=SASL_PLAINTEXT\n" + withPlain, want: "%s: the port speaks TLS: set security.protocol=SSL or SASL_SSL", hint: "SASL_SSL keeps the login"},
 		{name: "plaintext to a TLS port that only closes", addr: tlsBroker, want: "%s closed the connection before its first answer", hint: "it may want TLS"},
