@@ -1,0 +1,249 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/kclient"
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/report"
+)
+
+// canIOptions is everything can-i needs.
+type canIOptions struct {
+	d       *deps
+	command string
+}
+
+func newCanICmd(d *deps) *cobra.Command {
+	o := &canIOptions{d: d}
+	return &cobra.Command{
+		Use: "can-i [COMMAND]", Short: "Show which permissions a command needs, and which of them one has",
+		Long: `Show which permissions a command needs and which of them the login has, as the
+brokers themselves tell (authorized operations), with the ACL to ask for where one
+is missing. Without COMMAND, for all commands. With COMMAND the exit code is 3 when
+something it cannot do without is missing.
+
+READ, WRITE, DELETE and ALTER include DESCRIBE; ALTER_CONFIGS includes
+DESCRIBE_CONFIGS.
+
+` + permissionTable(),
+		Example: "  streamctl can-i -g shop\n  streamctl can-i describe -g shop",
+		Args:    args(cobra.MaximumNArgs(2)),
+		RunE: func(c *cobra.Command, a []string) error {
+			o.command = strings.Join(a, " ")
+			return runCanI(c.Context(), o)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return canICommands(), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// need is one permission that a command uses.
+type need struct {
+	command   string
+	operation string // Kafka's name
+	on        string // "cluster", "group", "topics"
+	api       string
+	purpose   string
+	required  bool // without it the command can do nothing
+}
+
+// needs lists what the commands that talk to a cluster use (broker-facts).
+func needs() []need {
+	list := []need{
+		{"get groups", "DESCRIBE", "cluster", "ListGroups", "list every group; without it only those with DESCRIBE of their own", false},
+		{"get groups", "DESCRIBE", "group", "ListGroups, DescribeGroups, StreamsGroupDescribe", "list this group", true},
+	}
+	for _, c := range []string{"describe", "get instances", "get members", "get tasks", "wait", "watch", "check stop", "snapshot"} {
+		list = append(list,
+			need{c, "DESCRIBE", "group", "FindCoordinator, DescribeGroups, StreamsGroupDescribe, OffsetFetch", "members, assignment, commits", true},
+			need{c, "DESCRIBE", "topics", "Metadata, ListOffsets, OffsetFetch", "lag and restore state; a streams group is refused whole without it", true},
+			need{c, "DESCRIBE_CONFIGS", "group", "DescribeConfigs", "standbys and timeouts of a streams group", false},
+			need{c, "DESCRIBE", "cluster", "DescribeLogDirs", "sizes in bytes", false},
+		)
+	}
+	return list
+}
+
+func canICommands() []string {
+	var out []string
+	for _, n := range needs() {
+		if !slices.Contains(out, n.command) {
+			out = append(out, n.command)
+		}
+	}
+	return out
+}
+
+// permissionTable is the help text's list.
+func permissionTable() string {
+	var b strings.Builder
+	for _, c := range []string{"get groups", "describe"} {
+		name := c
+		if c == "describe" {
+			name = "describe, get instances|members|tasks, wait, watch, check stop, snapshot"
+		}
+		fmt.Fprintf(&b, "%s:\n", name)
+		for _, n := range needs() {
+			if n.command != c {
+				continue
+			}
+			must := "optional"
+			if n.required {
+				must = "required"
+			}
+			fmt.Fprintf(&b, "  %-16s on %-7s  %s: %s\n", n.operation, n.on, must, n.purpose)
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// matches tells the needs of a command; "describe group" is "describe".
+func (n *need) matches(command string) bool {
+	if command == "" || n.command == command || command == "list" && n.command == "get groups" {
+		return true
+	}
+	return n.command == "describe" && slices.Contains([]string{"describe group", "describe instance", "describe member", "describe task"}, command)
+}
+
+// authorizer is a cluster that tells what one may do.
+type authorizer interface {
+	Authorized(ctx context.Context, groups, topics []string) (*kclient.Authorization, error)
+}
+
+func (o *canIOptions) needs() ([]need, error) {
+	var list []need
+	for _, n := range needs() {
+		if n.matches(o.command) {
+			list = append(list, n)
+		}
+	}
+	if len(list) > 0 {
+		return list, nil
+	}
+	err := errs.Usagef("%q is no command that needs a permission", o.command)
+	if near := nearestWord(o.command, canICommands()); near != "" {
+		return nil, errs.WithHint(err, fmt.Sprintf("did you mean %q?", near))
+	}
+	return nil, errs.WithHint(err, "one of "+strings.Join(canICommands(), ", "))
+}
+
+func runCanI(ctx context.Context, o *canIOptions) error {
+	list, err := o.needs()
+	if err != nil {
+		return err
+	}
+	if err := o.d.checkOutput(report.NewCanI(nil, report.CanIOptions{})); err != nil {
+		return err
+	}
+	if o.d.flags.from != "" {
+		return errs.Usagef("can-i and --from exclude one another: a file has no permissions")
+	}
+	c, err := o.d.live(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	a, ok := c.(authorizer)
+	if !ok {
+		return errors.New("this cluster does not tell permissions")
+	}
+	group := o.d.defaultGroup()
+	var groups []string
+	if group != "" {
+		groups = []string{group}
+	} else {
+		o.d.note("no group is named: give -g GROUP to see what reading it needs")
+	}
+	found, err := a.Authorized(ctx, groups, nil)
+	if err != nil {
+		return err
+	}
+	rep := o.report(c, list, group, found)
+	if err := o.d.show(rep); err != nil {
+		return err
+	}
+	if o.command != "" && rep.Allowed != nil && !*rep.Allowed {
+		return errs.Silent(errs.Unmet)
+	}
+	return reported(rep.Errors)
+}
+
+func (o *canIOptions) report(c Cluster, list []need, group string, found *kclient.Authorization) *report.CanI {
+	who := ""
+	if d, ok := c.(interface{ Describe() string }); ok {
+		who = d.Describe()
+	}
+	out := []report.Permission{}
+	for _, n := range list {
+		out = append(out, permissions(n, group, who, found)...)
+	}
+	now := o.d.now().UTC()
+	about := report.ItemOptions{TakenAt: &now}
+	for _, e := range found.Errors {
+		// A refusal is the answer here, not a failure.
+		if !strings.HasSuffix(e.Code, "AUTHORIZATION_FAILED") {
+			about.Errors = append(about.Errors, model.ReadError{Object: e.Object, Code: e.Code, Text: e.Text, Hint: e.Hint})
+		}
+	}
+	return report.NewCanI(out, report.CanIOptions{Command: o.command, Group: group, Principal: who, Read: about})
+}
+
+// permissions are the rows of one need: one, or one a topic.
+func permissions(n need, group, who string, found *kclient.Authorization) []report.Permission {
+	row := func(resource string, a *kclient.Authorized) report.Permission {
+		p := report.Permission{Command: n.command, Operation: n.operation, Resource: resource, API: &n.api, Purpose: n.purpose, Required: n.required}
+		if a == nil {
+			return p
+		}
+		refused := strings.HasSuffix(a.Error, "AUTHORIZATION_FAILED")
+		if a.Known || refused {
+			may := a.May(n.operation)
+			p.Allowed = &may
+			if !may {
+				kind, name, _ := strings.Cut(resource, " ")
+				ask := fmt.Sprintf("%s on %s", n.operation, kind)
+				if name != "" {
+					ask += fmt.Sprintf(" %q", name)
+				}
+				if who != "" {
+					ask += " for " + who
+				}
+				p.Ask = &ask
+			}
+		}
+		return p
+	}
+	switch n.on {
+	case "cluster":
+		return []report.Permission{row("cluster", &found.Cluster)}
+	case "group":
+		if group == "" {
+			return nil
+		}
+		i := slices.IndexFunc(found.Groups, func(a kclient.Authorized) bool { return a.Name == group })
+		if i < 0 {
+			return []report.Permission{row("group "+group, nil)}
+		}
+		return []report.Permission{row("group "+group, &found.Groups[i])}
+	}
+	if group == "" {
+		return nil
+	}
+	if len(found.Topics) == 0 {
+		return []report.Permission{row("topics of "+group, nil)}
+	}
+	out := make([]report.Permission, 0, len(found.Topics))
+	for i := range found.Topics {
+		out = append(out, row("topic "+found.Topics[i].Name, &found.Topics[i]))
+	}
+	return out
+}
