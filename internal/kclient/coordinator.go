@@ -41,12 +41,12 @@ func (r *run) locate(ctx context.Context, groups []*group) {
 }
 
 func (r *run) locateChunk(ctx context.Context, chunk []*group) {
-	req := kmsg.NewPtrFindCoordinatorRequest()
-	req.CoordinatorKey = chunk[0].id // up to v3, one a request
-	for _, g := range chunk {
-		req.CoordinatorKeys = append(req.CoordinatorKeys, g.id)
-	}
-	kresp, err := r.c.sendAny(ctx, req)
+	kresp, err := r.c.sendAny(ctx, func() kmsg.Request {
+		req := kmsg.NewPtrFindCoordinatorRequest()
+		req.CoordinatorKey = chunk[0].id // up to v3, one a request
+		req.CoordinatorKeys = ids(chunk)
+		return req
+	})
 	if err != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()

@@ -33,20 +33,54 @@ func (c *Client) send(ctx context.Context, id int32, req kmsg.Request) (kmsg.Res
 	}
 }
 
-// sendAny asks the broker that answered first, then the others.
-func (c *Client) sendAny(ctx context.Context, req kmsg.Request) (kmsg.Response, error) {
+// sendAny asks the broker that answered first, and after a while, or when that
+// one fails, others beside it. build makes the request, once for each.
+func (c *Client) sendAny(ctx context.Context, build func() kmsg.Request) (kmsg.Response, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type answer struct {
+		resp kmsg.Response
+		err  error
+	}
+	order := c.anyOrder()
+	answers := make(chan answer, len(order))
 	var last error = errNoBroker
-	for _, id := range c.anyOrder() {
-		resp, err := c.send(ctx, id, req)
-		if err == nil {
-			return resp, nil
+	for running := 0; ; {
+		if len(order) > 0 {
+			id := order[0]
+			order = order[1:]
+			running++
+			go func() {
+				resp, err := c.send(ctx, id, build())
+				answers <- answer{resp, err}
+			}()
 		}
-		last = err
-		if ctx.Err() != nil || isUnsupported(err) {
-			break
+		if running == 0 {
+			return nil, last
+		}
+		var late <-chan time.Time
+		if len(order) > 0 {
+			late = time.After(hedgeAfter(ctx))
+		}
+		select {
+		case a := <-answers:
+			if a.err == nil || isUnsupported(a.err) || ctx.Err() != nil {
+				return a.resp, a.err
+			}
+			last = a.err
+			running--
+		case <-late:
 		}
 	}
-	return nil, last
+}
+
+// hedgeAfter is how long one broker may take before another is asked too.
+func hedgeAfter(ctx context.Context) time.Duration {
+	d := time.Second
+	if end, ok := ctx.Deadline(); ok {
+		d = min(d, time.Until(end)/4)
+	}
+	return d
 }
 
 func (c *Client) anyOrder() []int32 {

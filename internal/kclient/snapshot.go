@@ -220,7 +220,8 @@ func (r *run) addRow(node int32, row *kmsg.ListGroupsResponseGroup) {
 		return
 	}
 	g := r.add(row.Group)
-	g.g.Listed, g.listed, g.node = listed, part, node
+	id := node
+	g.g.Listed, g.g.Coordinator, g.listed, g.node = listed, &id, part, node
 }
 
 // partFor is the describe that fits a listed group, 0 for none (field case

@@ -26,9 +26,7 @@ func (r *run) wantsAllTopics() bool {
 // readAllTopics reads the metadata of every topic that may be seen. Hidden ones
 // are missing without an error, so nothing rests on a topic's absence here.
 func (r *run) readAllTopics(ctx context.Context) {
-	req := kmsg.NewPtrMetadataRequest()
-	req.Topics = nil
-	kresp, err := r.c.sendAny(ctx, req)
+	kresp, err := r.c.sendAny(ctx, func() kmsg.Request { return metadataRequest(nil) })
 	if err != nil {
 		r.addError(readError("cluster", "read metadata of all topics", r.homeError(err)))
 		return
@@ -121,14 +119,19 @@ func (r *run) describeTopics(ctx context.Context) {
 	}
 }
 
-func (r *run) topicsByName(ctx context.Context, names []string) (map[string]*kmsg.MetadataResponseTopic, error) {
+// metadataRequest asks for topics by name, for all topics with nil.
+func metadataRequest(names []string) *kmsg.MetadataRequest {
 	req := kmsg.NewPtrMetadataRequest()
 	for _, name := range names {
 		t := kmsg.NewMetadataRequestTopic()
 		t.Topic = kmsg.StringPtr(name)
 		req.Topics = append(req.Topics, t)
 	}
-	kresp, err := r.c.sendAny(ctx, req)
+	return req
+}
+
+func (r *run) topicsByName(ctx context.Context, names []string) (map[string]*kmsg.MetadataResponseTopic, error) {
+	kresp, err := r.c.sendAny(ctx, func() kmsg.Request { return metadataRequest(names) })
 	if err != nil {
 		return nil, err
 	}
