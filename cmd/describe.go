@@ -189,6 +189,7 @@ func (o *describeGroupOptions) choose(ctx context.Context, r *reader, re *regexp
 	for _, g := range list.streams {
 		c.ids = append(c.ids, g.ID)
 	}
+	c.single = len(c.ids) == 1 && o.brief()
 	switch {
 	case len(c.ids) > 0:
 		return c, nil

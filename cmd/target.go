@@ -26,7 +26,9 @@ func (r *reader) oneGroup(ctx context.Context, arg string) (string, error) {
 	switch len(list.streams) {
 	case 1:
 		id := list.streams[0].ID
-		r.d.note("group %s (the only stream group that is visible)", id)
+		if !r.offline() {
+			r.d.note("group %s (the only stream group that is visible)", id)
+		}
 		return id, nil
 	case 0:
 		return "", r.noneVisible(list)

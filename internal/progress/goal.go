@@ -54,11 +54,19 @@ type Blocker struct {
 	RemainingRecords *int64 // nil when unknown
 }
 
+// isTask is 1 for a task, else 0, so that what is no task sorts first.
+func (b *Blocker) isTask() int {
+	if b.Task == (model.TaskID{}) {
+		return 0
+	}
+	return 1
+}
+
 // Status is the judgement of one look.
 type Status struct {
 	Met      bool
 	Lost     string // not empty: the goal cannot be met any more, and why
-	Blockers []Blocker
+	Blockers []Blocker     // what is no task first, then by task
 	Restore  []TaskRestore // copies that restore, by task and member
 	Notes    []string      // what the judgement rests on and cannot be seen
 }

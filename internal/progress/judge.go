@@ -1,7 +1,9 @@
 package progress
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
@@ -50,6 +52,9 @@ func (j *Judge) Look(g *model.Group, at time.Time) Status {
 	case Drained:
 		j.drained(&s, g)
 	}
+	slices.SortStableFunc(s.Blockers, func(a, b Blocker) int {
+		return cmp.Or(cmp.Compare(a.isTask(), b.isTask()), a.Task.Compare(b.Task))
+	})
 	s.Restore = j.samples.Restoring(g)
 	s.Met = len(s.Blockers) == 0 && s.Lost == ""
 	j.looked = true

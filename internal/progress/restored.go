@@ -12,7 +12,7 @@ func (j *Judge) restored(s *Status, g *model.Group) {
 	}
 	s.block(ownerless(g)...)
 	old := g.Positions.Basis == "last round" || g.Positions.Basis == "" || g.Positions.Basis == "none"
-	doubt := false
+	doubt, silent := false, false
 	seen := 0
 	eachTask(g, func(in *model.Instance, m *model.Member, t *model.Task) {
 		if t.Role != model.Active || t.TargetOnly {
@@ -35,6 +35,10 @@ func (j *Judge) restored(s *Status, g *model.Group) {
 			b.RemainingRecords = t.Restore.RemainingRecords
 			s.block(b)
 		default:
+			if runsUnreported(g, m, t) {
+				silent = true
+				return
+			}
 			s.block(taskBlocker(t.ID, m.Name+" has not reported its state"))
 		}
 		doubt = doubt || old
@@ -42,9 +46,19 @@ func (j *Judge) restored(s *Status, g *model.Group) {
 	if seen == 0 && len(s.Blockers) == 0 {
 		s.block(groupBlocker(g, "has no active task"))
 	}
+	if silent {
+		s.Notes = append(s.Notes, "members report no offset for tasks that they run: a task that its member reports nothing about counts as running")
+	}
 	if doubt && g.Kind == model.Classic {
 		s.Notes = append(s.Notes, "positions are those of the last round: a task counts as restored once its commits move")
 	}
+}
+
+// runsUnreported reports whether a member of a streams group that sends task
+// offsets is silent about one of its active tasks. A 4.4 client sends them for
+// what it restores and for copies, not for what it runs.
+func runsUnreported(g *model.Group, m *model.Member, t *model.Task) bool {
+	return g.Kind == model.Streams && live(g) && m.ReportsOffsets != nil && *m.ReportsOffsets && !t.Restore.Reported
 }
 
 // commitsMove reports whether the commit of one of the task's partitions moved

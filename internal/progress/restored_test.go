@@ -115,3 +115,20 @@ func TestRestoredNeedsAnOwnerOfEveryTask(t *testing.T) {
 		t.Error("met in a rebalance")
 	}
 }
+
+// A 4.4 client reports the offsets of what it restores, not of what it runs.
+func TestRestoredOfAStreamsGroupWithTaskOffsets(t *testing.T) {
+	at := func(reports bool) Status {
+		g := group("b1/T1: 0_0")
+		g.Kind, g.Positions.Basis = model.Streams, "heartbeat"
+		g.Instances[0].Members[0].ReportsOffsets = &reports
+		task(g, "b1/T1", "0_0").Restore.State = model.RestoreUnknown
+		return NewJudge(Goal{For: Restored}).Look(g, start)
+	}
+	if s := at(true); !s.Met || len(s.Notes) != 1 {
+		t.Errorf("its member reports others: %+v", s)
+	}
+	if s := at(false); s.Met {
+		t.Error("its member reports nothing at all, yet met")
+	}
+}
