@@ -106,3 +106,32 @@ func TestUseChangesOneLine(t *testing.T) {
 		t.Errorf("a context that is not there: %v", err)
 	}
 }
+
+func TestEveryKeyIsDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/connecting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range Keys() {
+		if !strings.Contains(string(doc), "`"+k.Name+"`") {
+			t.Errorf("docs/connecting.md does not name %q", k.Name)
+		}
+		if k.Default != "" && !k.Kafka() && !strings.Contains(string(doc), "`"+k.Default+"`") {
+			t.Errorf("docs/connecting.md does not give the default %s of %q", k.Default, k.Name)
+		}
+	}
+}
+
+// The contexts shown in the documentation are taken as they stand.
+func TestDocumentedContextsWork(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/connecting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(doc), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	f, err := parseFile("connecting.md", []byte(text))
+	if err != nil || f.Current != "prod" || len(f.Contexts) != 2 || f.Contexts[0].settings["sasl.password"].fromFile != "/run/secrets/kafka" {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
