@@ -70,7 +70,7 @@ func (b *builder) brokers() ([]string, error) {
 	for _, text := range b.List(KeyBootstrap) {
 		addr, err := brokerAddr(text)
 		if err != nil {
-			return nil, b.errorf(KeyBootstrap, "broker %q: %w", text, err)
+			return nil, b.errorf(KeyBootstrap, "broker %q: %w", withoutUser(text), err)
 		}
 		out = append(out, addr)
 	}

@@ -241,7 +241,7 @@ func TestSecretsFromElsewhere(t *testing.T) {
 		file: "current-context: c\ncontexts:\n- name: c\n  sasl.password-file: pw\n  ssl.key.password-env: KEY_PW\n- name: d\n  sasl.password-file: nosuch\n- name: e\n  sasl.password-env: NOSUCH\n",
 		env:  map[string]string{"KEY_PW": "k3y"},
 	}
-	r, _, dir, err := s.load(t)
+	_, _, dir, err := s.load(t)
 	if err == nil || !strings.Contains(err.Error(), `config.yaml:4: "sasl.password-file": open `) {
 		t.Fatalf("no file yet: %v", err)
 	}
@@ -250,7 +250,7 @@ func TestSecretsFromElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.file = strings.Replace(s.file, "-file: pw", "-file: "+pw, 1)
-	r = s.mustLoad(t)
+	r := s.mustLoad(t)
 	if r.secret("sasl.password") != "f1le" || r.secret("ssl.key.password") != "k3y" || r.Text("sasl.password") != "" {
 		t.Errorf("file %q, environment %q", r.secret("sasl.password").Reveal(), r.secret("ssl.key.password").Reveal())
 	}
@@ -301,10 +301,16 @@ func TestFilesThatOthersMayRead(t *testing.T) {
 }
 
 func TestViewHidesUserOfAURL(t *testing.T) {
-	r := setup{env: map[string]string{"STREAMCTL_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL": "https://id:s3cret@idp/token"}}.mustLoad(t)
+	r := setup{env: map[string]string{
+		"STREAMCTL_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL": "https://id:s3cret@idp/token",
+		"STREAMCTL_BOOTSTRAP_SERVER":                    "a:1,kafka://u:s3cret@b:1,u:s3cret@c:1",
+	}}.mustLoad(t)
 	for _, e := range r.View() {
 		if strings.Contains(e.Value, "s3cret") {
 			t.Errorf("%s shows %q", e.Key, e.Value)
 		}
+	}
+	if _, _, err := r.Connection(); err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), `broker "kafka://…@b:1"`) {
+		t.Errorf("brokers with a login: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,26 +180,34 @@ func (r *Resolved) View() []Entry {
 		}
 		e := Entry{Key: k.Name, Secret: k.Secret, Set: text != "", Source: s.Source, Origin: s.Origin}
 		if !k.Secret {
-			e.Value = withoutUser(text)
+			e.Value = text
+			if k.Name == KeyBootstrap || k.Name == keyEndpoint {
+				e.Value = withoutUser(text)
+			}
 		}
 		out = append(out, e)
 	}
 	return out
 }
 
-// withoutUser takes user and password out of a URL; any other text stays.
+// withoutUser takes what stands before an @ out of URLs and addresses, where a
+// password may be; any other text stays.
 func withoutUser(text string) string {
-	if !strings.Contains(text, "://") || !strings.Contains(text, "@") {
-		return text
+	parts := strings.Split(text, ",")
+	for i, p := range parts {
+		at := strings.LastIndex(p, "@")
+		if at < 0 {
+			continue
+		}
+		scheme, _, ok := strings.Cut(p[:at], "://")
+		if ok {
+			scheme += "://"
+		} else {
+			scheme = ""
+		}
+		parts[i] = scheme + "…" + p[at:]
 	}
-	u, err := url.Parse(text)
-	if err != nil {
-		return hidden
-	}
-	if u.User != nil {
-		u.User = url.User("…")
-	}
-	return u.String()
+	return strings.Join(parts, ",")
 }
 
 // Format prints no values, whatever the verb: package fmt does not ask a
