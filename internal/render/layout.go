@@ -15,29 +15,37 @@ type layout struct {
 	widths []int
 }
 
-// arrange chooses the columns of a text form. The default form leaves out, on
-// a terminal and in a pipe alike, what would not fit 80 columns with short ids.
-// Only a terminal (width > 0) then drops columns and shortens names, and only
-// in the default form; the wide form shows all.
-func (g *Grid) arrange(f Form, width int) layout {
+// fit says what a table has to fit.
+type fit struct {
+	form   Form
+	width  int  // of the terminal; 0: there is none
+	design bool // part of a screen that fits 80 columns where there is no terminal
+}
+
+// arrange chooses the columns of a text form and their widths. On a terminal
+// the default form drops the columns that matter least, then shortens names.
+// Without one nothing is cut, and only a screen made for 80 columns leaves
+// columns out, where even ids of usual length would not fit. The wide form
+// shows all.
+func (g *Grid) arrange(f fit) layout {
 	var l layout
 	for i := range g.cols {
-		if g.cols[i].in(f) {
+		if g.cols[i].in(f.form) {
 			l.cols = append(l.cols, i)
 			l.widths = append(l.widths, g.columnWidth(i))
 		}
 	}
-	if f != InDefault {
+	switch {
+	case f.form != InDefault:
+		return l
+	case f.width <= 0:
+		for f.design && l.total(g, true) > designWidth && l.drop(g) {
+		}
 		return l
 	}
-	for l.total(g, true) > designWidth && l.drop(g) {
+	for l.total(g, true) > f.width && l.drop(g) {
 	}
-	if width <= 0 || l.total(g, false) <= width {
-		return l
-	}
-	for l.total(g, true) > width && l.drop(g) {
-	}
-	for over := l.total(g, false) - width; over > 0; over = l.total(g, false) - width {
+	for over := l.total(g, false) - f.width; over > 0; over = l.total(g, false) - f.width {
 		if !l.shrink(g, over) {
 			break
 		}

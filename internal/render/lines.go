@@ -9,46 +9,69 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-// batchRows is how many rows go to the table library at a time: it keeps
-// several maps for each cell, which would be most of the memory of a command
-// that lists 10,000 groups.
-const batchRows = 500
+// libraryRows is how many rows go through the table library. It makes maps for
+// each row and measures each cell three times, which is most of the time and
+// memory of a command that lists 10,000 groups; so larger tables hand their
+// rows to the renderer themselves. Both ways write the same bytes.
+const libraryRows = 500
 
 // write appends the table to b, without borders, with trailing blanks removed.
 func (g *Grid) write(b *bytes.Buffer, l layout, headings, colour bool) error {
 	out := &lineRenderer{Blueprint: renderer.NewBlueprint(), grid: g, layout: l, colour: colour, out: b}
-	heads := make([]any, len(l.cols))
-	for i, c := range l.cols {
-		heads[i] = g.cols[c].Head
-	}
 	rows := g.rows
 	if g.footer != nil {
 		rows = append(rows[:len(rows):len(rows)], g.footer)
 	}
-	for first := true; first || len(rows) > 0; first = false {
-		n := min(len(rows), batchRows)
-		t := tablewriter.NewTable(io.Discard, tablewriter.WithConfig(plainConfig()), tablewriter.WithRenderer(out))
-		if first && headings {
-			t.Header(heads...)
-		}
-		out.rows, rows = rows[:n], rows[n:]
-		for _, row := range out.rows {
-			texts := make([]string, len(l.cols))
-			for i, c := range l.cols {
-				texts[i] = row[c].text
-			}
-			if err := t.Append(texts); err != nil {
-				return err
-			}
-		}
-		if n == 0 && !headings {
-			return nil
-		}
-		if err := t.Render(); err != nil {
+	if len(rows) > libraryRows {
+		out.direct(rows, headings)
+		return nil
+	}
+	return out.throughLibrary(rows, headings)
+}
+
+// throughLibrary lets the table library call the renderer.
+func (r *lineRenderer) throughLibrary(rows [][]Cell, headings bool) error {
+	if len(rows) == 0 && !headings {
+		return nil
+	}
+	t := tablewriter.NewTable(io.Discard, tablewriter.WithConfig(plainConfig()), tablewriter.WithRenderer(r))
+	if headings {
+		t.Header(r.heads())
+	}
+	r.rows = rows
+	for _, row := range rows {
+		if err := t.Append(r.texts(row)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return t.Render()
+}
+
+// direct calls the renderer row by row.
+func (r *lineRenderer) direct(rows [][]Cell, headings bool) {
+	if headings {
+		r.Header([][]string{r.heads()}, tw.Formatting{})
+	}
+	r.rows = rows
+	for _, row := range rows {
+		r.Row(r.texts(row), tw.Formatting{})
+	}
+}
+
+func (r *lineRenderer) heads() []string {
+	heads := make([]string, len(r.layout.cols))
+	for i, c := range r.layout.cols {
+		heads[i] = r.grid.cols[c].Head
+	}
+	return heads
+}
+
+func (r *lineRenderer) texts(row []Cell) []string {
+	texts := make([]string, len(r.layout.cols))
+	for i, c := range r.layout.cols {
+		texts[i] = row[c].text
+	}
+	return texts
 }
 
 func plainConfig() tablewriter.Config {
@@ -70,12 +93,12 @@ type lineRenderer struct {
 	*renderer.Blueprint
 	grid   *Grid
 	layout layout
-	rows   [][]Cell // rows of this batch that are still to come
+	rows   [][]Cell // that are still to come
 	colour bool
 	out    *bytes.Buffer
 }
 
-// Start begins a batch; the lines go to the page, not to the library's writer.
+// Start begins a table; the lines go to the page, not to the library's writer.
 func (r *lineRenderer) Start(io.Writer) error { return nil }
 
 // Config tells the library that there are no borders and no lines.

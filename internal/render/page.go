@@ -33,6 +33,9 @@ func (p *Page) Blank() { p.b.WriteByte('\n') }
 // Empty reports whether nothing was written yet.
 func (p *Page) Empty() bool { return p.b.Len() == 0 }
 
+// maxName is the longest name that text on a terminal shows whole.
+const maxName = 48
+
 // Span is a piece of a line with its style.
 type Span struct {
 	Text  string
@@ -44,7 +47,7 @@ type Span struct {
 func (p *Page) Name(s string) string {
 	s = Escape(s)
 	if p.o.Width > 0 && !p.Wide() {
-		return Shorten(s, min(48, max(minName, p.o.Width-2)))
+		return Shorten(s, min(maxName, max(minName, p.o.Width-2)))
 	}
 	return s
 }
@@ -64,15 +67,30 @@ func (p *Page) Styled(indent int, s Style, text string) {
 	p.hang(0, indent, "", Span{Text: text, Style: s})
 }
 
+// shortenWords shortens every word that is longer than width.
+func shortenWords(s string, width int) string {
+	if Width(s) <= width {
+		return s
+	}
+	words := strings.Split(s, " ")
+	for i, w := range words {
+		words[i] = Shorten(w, width)
+	}
+	return strings.Join(words, " ")
+}
+
 // hang writes label, then the text with further lines indented.
 func (p *Page) hang(lead, indent int, label string, text Span) {
 	first := strings.Repeat(" ", lead) + label
-	if pad := indent - lead - Width(label); label != "" && pad > 0 {
+	if pad := indent - lead - Width(label); pad > 0 && (label != "" || lead > 0) {
 		first += strings.Repeat(" ", pad)
 	}
 	room := 0
 	if w := p.textWidth(); w > 0 {
 		room = max(20, w-max(indent, Width(first)))
+	}
+	if p.o.Width > 0 && !p.Wide() {
+		text.Text = shortenWords(text.Text, room)
 	}
 	for i, line := range Wrap(text.Text, room) {
 		if i > 0 {
@@ -169,15 +187,15 @@ func (p *Page) Table(g *Grid) {
 	if g.Len() == 0 && g.footer == nil {
 		return
 	}
-	p.grid(g)
+	p.grid(g, true)
 }
 
-func (p *Page) grid(g *Grid) {
-	form := InDefault
+func (p *Page) grid(g *Grid, design bool) {
+	f := fit{form: InDefault, width: p.o.Width, design: design}
 	if p.Wide() {
-		form = InWide
+		f.form = InWide
 	}
-	if err := g.write(&p.b, g.arrange(form, p.o.Width), !p.o.NoHeaders, p.o.Color); err != nil && p.err == nil {
+	if err := g.write(&p.b, g.arrange(f), !p.o.NoHeaders, p.o.Color); err != nil && p.err == nil {
 		p.err = err
 	}
 }

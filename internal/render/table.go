@@ -30,8 +30,8 @@ type Column struct {
 	// Drop orders what goes when space is short: columns with the highest
 	// number first, 0 never.
 	Drop int
-	// Cap marks a name. It counts with at most Cap columns where the default
-	// form is made to fit 80, and is shortened in the middle on a terminal.
+	// Cap marks a name. It counts with at most Cap columns when it is decided
+	// which columns fit, and is shortened in the middle on a terminal.
 	Cap int
 }
 
@@ -58,13 +58,13 @@ func NewGrid(cols ...Column) *Grid { return &Grid{cols: cols} }
 func (g *Grid) Grow(n int) { g.rows = slices.Grow(g.rows, n) }
 
 // Row adds a row: one cell a column, in their order.
-func (g *Grid) Row(cells ...Cell) { g.rows = append(g.rows, g.fit(cells)) }
+func (g *Grid) Row(cells ...Cell) { g.rows = append(g.rows, g.full(cells)) }
 
 // Footer sets the last line. Sorting leaves it where it is; machine formats
 // leave it out.
-func (g *Grid) Footer(cells ...Cell) { g.footer = g.fit(cells) }
+func (g *Grid) Footer(cells ...Cell) { g.footer = g.full(cells) }
 
-func (g *Grid) fit(cells []Cell) []Cell {
+func (g *Grid) full(cells []Cell) []Cell {
 	for len(cells) < len(g.cols) {
 		cells = append(cells, Blank())
 	}

@@ -81,7 +81,7 @@ func (p *Page) Rows(g *Grid) {
 		p.err = err
 		return
 	}
-	p.grid(g)
+	p.grid(g, false)
 }
 
 func writeRows(b *bytes.Buffer, o Options, r Report) error {

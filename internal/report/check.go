@@ -88,7 +88,7 @@ func (c *Check) afterwards() string {
 func blockerFacts(list []Blocker) []render.Fact {
 	out := make([]render.Fact, len(list))
 	for i, b := range list {
-		out[i] = render.Fact{Label: render.None, Text: render.Escape(b.Why)}
+		out[i] = render.Fact{Text: render.Escape(b.Why)}
 		if b.Task != nil {
 			out[i].Label = render.Escape(*b.Task)
 		}

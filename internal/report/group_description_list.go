@@ -65,7 +65,7 @@ func (l *GroupDescriptionList) Text(p *render.Page) {
 		r := newGroupRow(g, true)
 		grid.Row(render.Text(g.ID), kindCell(g), render.Text(g.State).In(stateStyle(g.State)), render.OptNum(r.Instances),
 			render.Num(r.Members), render.OptNum(r.Tasks), lagCell(r.Lag, &g.Totals, true),
-			shortNotes(noteTexts(g, r.Notes)))
+			shortNotes(noteTexts(g, r.Notes), 16))
 	}
 	p.Table(grid)
 }

@@ -182,10 +182,11 @@ func (l *GroupList) Grid() *render.Grid {
 		render.Column{Head: "PROTOCOL", In: render.InFull},
 		render.Column{Head: "KIND BASIS", In: render.InFull},
 		render.Column{Head: "COORDINATOR", Right: true, In: render.InFull},
-		render.Column{Head: "NOTES", In: render.InDefault},
+		render.Column{Head: "NOTES", Cap: 24, In: render.InDefault},
 		render.Column{Head: "NOTES", In: render.InFull},
 	)
 	g.Grow(len(l.Groups))
+	room := l.noteRoom()
 	for i := range l.Groups {
 		r, from := &l.Groups[i], l.from[i]
 		notes := noteTexts(from, r.Notes)
@@ -193,7 +194,7 @@ func (l *GroupList) Grid() *render.Grid {
 			render.Text(r.Group), kindCell(from), render.Text(r.State).In(stateStyle(r.State)),
 			render.OptNum(r.Instances), render.Num(r.Members), render.OptNum(r.Tasks), lagCell(r.Lag, &from.Totals, l.o.Lag),
 			optText(r.ProtocolType), optText(r.Protocol), render.Text(r.KindBasis), render.OptNum(r.Coordinator),
-			shortNotes(notes).In(worst(from)), render.List(r.Notes, ", ").Shown(cmp.Or(strings.Join(notes, ", "), render.None)).In(worst(from)),
+			shortNotes(notes, room).In(worst(from)), render.List(r.Notes, ", ").Shown(cmp.Or(strings.Join(notes, ", "), render.None)).In(worst(from)),
 		)
 	}
 	return g
@@ -276,15 +277,28 @@ func noteCount(g *model.Group, code string) (n int, inferred bool) {
 	return n, false
 }
 
-// shortNotes joins as many notes as have room and counts the rest.
-func shortNotes(notes []string) render.Cell {
-	const room = 26
+// noteRoom is what the other columns leave of 80.
+func (l *GroupList) noteRoom() int {
+	name := len("GROUP")
+	for i := range l.Groups {
+		name = max(name, min(nameCap, render.Width(l.Groups[i].Group)))
+	}
+	room := 80 - name - len("  classic~  PreparingRebalance  INST  MEMBERS  TASKS  ")
+	if l.o.Lag {
+		room -= len("100,000  ")
+	}
+	return room
+}
+
+// shortNotes joins as many notes as have room, at least the first, and counts
+// the rest.
+func shortNotes(notes []string, room int) render.Cell {
 	if len(notes) == 0 {
 		return render.Dash()
 	}
 	text := notes[0]
 	for i, n := range notes[1:] {
-		if len(text)+len(n) > room {
+		if len(text)+len(", ")+len(n)+len(" +9") > room {
 			text += " +" + strconv.Itoa(len(notes)-1-i)
 			break
 		}

@@ -115,16 +115,16 @@ func instanceColumns(kind model.Kind, t traits) []render.Column {
 		{Head: "ENDPOINT", In: render.InWide},
 		{Head: "RACK", In: render.InWide},
 		{Head: "CLIENT TAGS", In: render.InWide},
-		{Head: "INSTANCE-ID", Cap: nameCap, In: onlyIf(t.static, render.InText)},
-		{Head: workersHead(kind), Right: true, Drop: 2},
+		{Head: "INSTANCE-ID", Cap: nameCap + 3, Drop: 1, In: onlyIf(t.static, render.InText)},
+		{Head: workersHead(kind), Right: true, Drop: 3},
 		{Head: "ACTIVE", Right: true},
 		{Head: "TARGET", Right: true, In: onlyIf(t.target, render.InText)},
-		{Head: "STANDBY", Right: true, Drop: 1},
+		{Head: "STANDBY", Right: true, Drop: 2},
 		{Head: learnerHead(kind), Right: true},
-		{Head: "STATEFUL", Right: true, Drop: 4, In: onlyIf(t.mixed, render.InText)},
-		{Head: "STATELESS", Right: true, Drop: 4, In: onlyIf(t.mixed, render.InText)},
-		{Head: "EXPECTED", Right: true, Drop: 3},
-		{Head: "OF EXPECTED", Right: true, Drop: 5, In: ofExpected},
+		{Head: "STATEFUL", Right: true, Drop: 5, In: onlyIf(t.mixed, render.InText)},
+		{Head: "STATELESS", Right: true, Drop: 5, In: onlyIf(t.mixed, render.InText)},
+		{Head: "EXPECTED", Right: true, Drop: 4},
+		{Head: "OF EXPECTED", Right: true, Drop: 6, In: ofExpected},
 		{Head: "TASK-OFFSETS", In: onlyIf(t.offsets, render.InText)},
 		{Head: "LAG", Right: true},
 		{Head: "NOTE", In: onlyIf(t.noted, render.InText)},
@@ -134,9 +134,12 @@ func instanceColumns(kind model.Kind, t traits) []render.Column {
 func instanceCells(g *model.Group, in *model.Instance, t traits) []render.Cell {
 	stateful, stateless := statefulCells(in.Members)
 	expected, of := expectedCells(in)
-	learner := render.Num(in.Learner)
+	learner := roleNum(g, in.Learner)
 	if t.inferred[in.ID] {
 		learner = learner.Suffix("~")
+	}
+	if g.AssignmentBasis == model.AssignmentNone {
+		stateful, stateless = render.Dash(), render.Dash()
 	}
 	process := render.Text(in.ID)
 	if strings.HasPrefix(in.ID, "client:") {
@@ -145,9 +148,18 @@ func instanceCells(g *model.Group, in *model.Instance, t traits) []render.Cell {
 	return []render.Cell{
 		render.Text(instanceName(in)), process, render.Text(strings.TrimPrefix(in.Host, "/")),
 		render.Text(in.Endpoint), render.Text(in.Rack), render.List(tagTexts(in.Tags), " "), staticIDs(in.Members),
-		render.Num(len(in.Members)), render.Num(in.Active), render.OptNum(in.TargetActive), render.Num(in.Standby), learner,
+		render.Num(len(in.Members)), roleNum(g, in.Active), render.OptNum(in.TargetActive), roleNum(g, in.Standby), learner,
 		stateful, stateless, expected, of, offsetsCell(in.Members), render.OptNum(in.Lag), render.Text(instanceNote(in)),
 	}
+}
+
+// roleNum is a number of tasks, not known while no assignment is given (field
+// case 38).
+func roleNum(g *model.Group, n int) render.Cell {
+	if g.AssignmentBasis == model.AssignmentNone {
+		return render.Dash()
+	}
+	return render.Num(n)
 }
 
 // expectedCells are what an instance should run and the share of it that it
@@ -206,8 +218,10 @@ func staticIDs(members []model.Member) render.Cell {
 	switch {
 	case !any:
 		return render.Dash()
-	case len(ids) > 2:
-		return render.List(ids, " ").Shown(ids[0] + " +" + strconv.Itoa(len(ids)-1))
+	case len(ids) > 2, render.Width(strings.Join(ids, " ")) > nameCap:
+		if len(ids) > 1 {
+			return render.List(ids, " ").Shown(ids[0] + " +" + strconv.Itoa(len(ids)-1))
+		}
 	}
 	return render.List(ids, " ")
 }
@@ -271,7 +285,10 @@ func (s *screen) instanceTotals(word string, t traits) []render.Cell {
 		}
 	}
 	stateful, stateless := statefulCells(all)
-	learner := render.Num(g.Totals.Learner)
+	if g.AssignmentBasis == model.AssignmentNone {
+		stateful, stateless = render.Dash(), render.Dash()
+	}
+	learner := roleNum(g, g.Totals.Learner)
 	if len(t.inferred) > 0 {
 		learner = learner.Suffix("~")
 	}
@@ -282,7 +299,7 @@ func (s *screen) instanceTotals(word string, t traits) []render.Cell {
 	blank := render.Blank()
 	return []render.Cell{
 		render.Text(word), blank, blank, blank, blank, blank, blank,
-		render.Num(threads), render.Num(g.Totals.Active), render.Num(target), render.Num(g.Totals.Standby), learner,
+		render.Num(threads), roleNum(g, g.Totals.Active), render.Num(target), roleNum(g, g.Totals.Standby), learner,
 		stateful, stateless, expected, blank, blank, lagCell(newTotals(&g.Totals).Lag, &g.Totals, true), blank,
 	}
 }

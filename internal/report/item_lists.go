@@ -80,15 +80,19 @@ func (l *InstanceList) Grid() *render.Grid {
 		for i := range group.Instances {
 			in := &group.Instances[i]
 			expected, _ := expectedCells(in)
-			learner := render.Num(in.Learner)
+			learner := roleNum(group, in.Learner)
 			if t.inferred[in.ID] {
 				learner = learner.Suffix("~")
 			}
 			leaving := in.Leaving != nil
+			balanced := render.Dash()
+			if in.Expected > 0 {
+				balanced = render.Bool(&in.Balanced)
+			}
 			g.Row(
 				render.Text(instanceName(in)), render.Text(in.ID), render.Text(group.ID), render.Text(in.Host), render.Text(in.Endpoint),
-				render.Text(in.Rack), render.List(tagTexts(in.Tags), " "), render.Num(len(in.Members)), render.Num(in.Active),
-				render.OptNum(in.TargetActive), render.Num(in.Standby), learner, expected, render.Bool(&in.Balanced),
+				render.Text(in.Rack), render.List(tagTexts(in.Tags), " "), render.Num(len(in.Members)), roleNum(group, in.Active),
+				render.OptNum(in.TargetActive), roleNum(group, in.Standby), learner, expected, balanced,
 				render.Bool(&leaving), render.OptNum(in.Lag),
 			)
 		}
@@ -174,7 +178,7 @@ func (l *MemberList) Grid() *render.Grid {
 				c := countRoles(m.Tasks)
 				g.Row(
 					render.Text(shortName(m)), render.Text(m.ID), render.Text(group.ID), render.Text(in.ID), render.Text(m.ClientID),
-					render.Text(m.InstanceID), render.Text(m.Host), render.Num(c.active), render.Num(c.standby), render.Num(c.learner),
+					render.Text(m.InstanceID), render.Text(m.Host), roleNum(group, c.active), roleNum(group, c.standby), roleNum(group, c.learner),
 					render.Text(versionText(m)), render.OptNum(m.Epoch), render.OptNum(m.TargetEpoch), render.OptNum(memberLag(m)), noteCell(m),
 				)
 			}

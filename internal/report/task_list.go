@@ -97,13 +97,17 @@ func nobodyCells(g *model.Group, id model.TaskID, word string, style render.Styl
 
 func taskCells(g *model.Group, h holder) []render.Cell {
 	t := h.task
-	role := render.Text(string(t.Role)).Shown(roleWord(t))
+	word := roleWord(t)
+	if t.TargetOnly {
+		word += " (target)"
+	}
+	role := render.Text(string(t.Role)).Shown(word)
 	tags := tagWords(t, true)
 	for _, extra := range []struct {
 		yes  bool
 		word string
 	}{
-		{t.TargetOnly, "target"}, {t.LeavesTo != "", "to be given up"}, {t.Release, "release"}, {t.Parked, "handed over"},
+		{t.LeavesTo != "", "to be given up"}, {t.Release, "release"}, {t.Parked, "handed over"},
 	} {
 		if extra.yes {
 			tags = append(tags, extra.word)

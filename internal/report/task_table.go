@@ -78,7 +78,10 @@ func (s *screen) pairGrid(list []*taskView) *render.Grid {
 
 // targetGrid is a row a task of a streams group: who has it, who shall have it.
 func (s *screen) targetGrid(list []*taskView) *render.Grid {
-	long := false
+	long, restoring := false, false
+	for _, v := range list {
+		restoring = restoring || v.restores()
+	}
 	for i := range s.g.Instances {
 		long = long || render.Width(instanceName(&s.g.Instances[i])) > 12
 	}
@@ -88,7 +91,7 @@ func (s *screen) targetGrid(list []*taskView) *render.Grid {
 		render.Column{Head: "TARGET", Cap: memberCap},
 		render.Column{Head: "STATE"},
 		render.Column{Head: "LAG", Right: true, Drop: 1},
-		render.Column{Head: "TO RESTORE", Right: true, Drop: 2},
+		render.Column{Head: "TO RESTORE", Right: true, Drop: 2, In: onlyIf(restoring, render.InText)},
 	)
 	for _, v := range list {
 		g.Row(render.Text(v.id.String()), v.activeCell(), s.targetCell(v), render.Text(s.stateOf(v, long)), v.lagCell(), v.toRestore())
@@ -200,6 +203,19 @@ func (v *taskView) toRestore() render.Cell {
 		return remaining(v.copies[0].task)
 	}
 	return render.Dash()
+}
+
+// restores reports whether it is known of any copy what it still lacks.
+func (v *taskView) restores() bool {
+	if v.active != nil && v.active.task.Restore.State == model.Restoring {
+		return true
+	}
+	for _, c := range v.copies {
+		if c.task.Restore.RemainingRecords != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // remaining is an upper bound, so it carries the mark for one unless it is 0.

@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/render"
@@ -18,15 +19,15 @@ func (s *screen) threadGrid(list []model.Instance) *render.Grid {
 		render.Column{Head: "INSTANCE-ID", Cap: nameCap, In: onlyIf(t.static, render.InText)},
 		render.Column{Head: "ACTIVE", Right: true},
 		render.Column{Head: "STANDBY", Right: true},
-		render.Column{Head: learnerHead(s.g.Kind), Right: true},
-		render.Column{Head: "STATEFUL", Right: true, Drop: 2},
-		render.Column{Head: "STATELESS", Right: true, Drop: 2},
-		render.Column{Head: "EPOCH", Right: true, Drop: 4, In: onlyIf(s.g.Kind == model.Streams, render.InText)},
-		render.Column{Head: "TASK-OFFSETS", Drop: 1, In: onlyIf(t.offsets, render.InText)},
+		render.Column{Head: learnerHead(s.g.Kind), Right: true, Drop: 1},
+		render.Column{Head: "STATEFUL", Right: true, Drop: 3},
+		render.Column{Head: "STATELESS", Right: true, Drop: 3},
+		render.Column{Head: "EPOCH", Right: true, Drop: 5, In: onlyIf(s.g.Kind == model.Streams, render.InText)},
+		render.Column{Head: "TASK-OFFSETS", Drop: 2, In: onlyIf(t.offsets, render.InText)},
 		render.Column{Head: "METADATA", In: render.InWide},
 		render.Column{Head: "CLIENT ID", In: render.InWide},
 		render.Column{Head: "MEMBER ID", In: render.InWide},
-		render.Column{Head: "LAG", Right: true, Drop: 3},
+		render.Column{Head: "LAG", Right: true, Drop: 4},
 		render.Column{Head: "NOTE"},
 	)
 	for i := range list {
@@ -35,9 +36,12 @@ func (s *screen) threadGrid(list []model.Instance) *render.Grid {
 			name := instanceName(in)
 			c := countRoles(m.Tasks)
 			stateful, stateless := statefulCells([]model.Member{*m})
+			if s.g.AssignmentBasis == model.AssignmentNone {
+				stateful, stateless = render.Dash(), render.Dash()
+			}
 			g.Row(
-				render.Text(name), render.Text(threadName(m)), render.Text(m.InstanceID),
-				render.Num(c.active), render.Num(c.standby), render.Num(c.learner), stateful, stateless,
+				render.Text(name), render.Text(threadName(m, name)), render.Text(m.InstanceID),
+				roleNum(s.g, c.active), roleNum(s.g, c.standby), roleNum(s.g, c.learner), stateful, stateless,
 				render.OptNum(m.Epoch), offsetsCell([]model.Member{*m}), render.Text(versionText(m)),
 				render.Text(m.ClientID), render.Text(m.ID), render.OptNum(memberLag(m)), noteCell(m),
 			)
@@ -61,9 +65,13 @@ func byThread(members []model.Member) []*model.Member {
 	return out
 }
 
-func threadName(m *model.Member) string {
+// threadName is what the member's name adds to that of its instance.
+func threadName(m *model.Member, instance string) string {
 	if m.Thread > 0 {
 		return "T" + strconv.Itoa(m.Thread)
+	}
+	if rest, ok := strings.CutPrefix(shortName(m), instance+"/"); ok && rest != "" {
+		return rest
 	}
 	return shortName(m)
 }
