@@ -182,7 +182,11 @@ func (r *Resolved) View() []Entry {
 		if !k.Secret {
 			e.Value = text
 			if k.Name == KeyBootstrap || k.Name == keyEndpoint {
-				e.Value = withoutUser(text)
+				parts := r.List(k.Name)
+				for i := range parts {
+					parts[i] = withoutUser(parts[i])
+				}
+				e.Value = strings.Join(parts, ",")
 			}
 		}
 		out = append(out, e)
@@ -190,24 +194,18 @@ func (r *Resolved) View() []Entry {
 	return out
 }
 
-// withoutUser takes what stands before an @ out of URLs and addresses, where a
-// password may be; any other text stays.
+// withoutUser takes what stands before an @ out of a URL or an address, where
+// a password may be; any other text stays.
 func withoutUser(text string) string {
-	parts := strings.Split(text, ",")
-	for i, p := range parts {
-		at := strings.LastIndex(p, "@")
-		if at < 0 {
-			continue
-		}
-		scheme, _, ok := strings.Cut(p[:at], "://")
-		if ok {
-			scheme += "://"
-		} else {
-			scheme = ""
-		}
-		parts[i] = scheme + "…" + p[at:]
+	at := strings.LastIndex(text, "@")
+	if at < 0 {
+		return text
 	}
-	return strings.Join(parts, ",")
+	scheme := ""
+	if before, _, ok := strings.Cut(text[:at], "://"); ok {
+		scheme = before + "://"
+	}
+	return scheme + "…" + text[at:]
 }
 
 // Format prints no values, whatever the verb: package fmt does not ask a
