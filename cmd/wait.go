@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,10 +141,12 @@ type waiting struct {
 	name    string // of the instance to be drained
 	begin   time.Time
 	timeout time.Duration
+	once    bool
 	group   *model.Group // last seen
 	status  progress.Status
 	told    string // last line of progress
 	toldAt  time.Time
+	remarks []string
 	failing string // error of the look before, "" when it went well
 }
 
@@ -172,11 +175,9 @@ func runWait(ctx context.Context, o *waitOptions) error {
 		return err
 	}
 	o.d.onStop = "the wait is over, nothing was changed"
+	w.once = once
 	err = progress.Poll(ctx, o.interval, o.d.now, func(ctx context.Context) (*model.Group, error) { return w.look(ctx, id) },
-		func(at time.Time, g *model.Group, err error) (bool, error) {
-			done, err := w.step(at, g, err)
-			return done || once, err
-		})
+		w.step)
 	return w.finish(err)
 }
 
@@ -220,10 +221,11 @@ func (w *waiting) step(at time.Time, g *model.Group, err error) (bool, error) {
 		}
 	}
 	w.group, w.status = g, w.judge.Look(g, at)
-	if w.status.Lost != "" {
+	w.remark()
+	switch {
+	case w.status.Lost != "":
 		return true, errors.New(w.status.Lost)
-	}
-	if w.status.Met {
+	case w.status.Met || w.once:
 		return true, nil
 	}
 	w.tell(at)
@@ -246,17 +248,22 @@ func (w *waiting) since(at time.Time) string {
 	return fmt.Sprintf("%4s", at.Sub(w.begin).Round(time.Second))
 }
 
+// remark writes, once, what the judgement rests on and cannot be seen.
+func (w *waiting) remark() {
+	for _, n := range w.status.Notes {
+		if !slices.Contains(w.remarks, n) {
+			w.remarks = append(w.remarks, n)
+			w.o.d.note("%s", n)
+		}
+	}
+}
+
 // tell writes what is in the way, when that changed or for a reminder.
 func (w *waiting) tell(at time.Time) {
 	lines := report.WaitLines(w.status)
 	text := fmt.Sprint(lines)
 	if text == w.told && at.Sub(w.toldAt) < waitReminder {
 		return
-	}
-	if w.told == "" {
-		for _, n := range w.status.Notes {
-			w.o.d.note("%s", n)
-		}
 	}
 	w.told, w.toldAt = text, at
 	for i, l := range lines {
@@ -287,7 +294,11 @@ func (w *waiting) finish(err error) error {
 	if !ran {
 		return nil
 	}
-	return errs.WithCode(fmt.Errorf("group %q is not %s after %s: %s", w.group.ID, w.goal.For, w.timeout, w.status.Sentence()), errs.TimedOut)
+	after := ""
+	if !w.once {
+		after = " after " + w.timeout.String()
+	}
+	return errs.WithCode(fmt.Errorf("group %q is not %s%s: %s", w.group.ID, w.goal.For, after, w.status.Sentence()), errs.TimedOut)
 }
 
 // resolveError adds to a name that matches nothing or too much what there is.
