@@ -2,6 +2,7 @@ package kclient
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -86,4 +87,15 @@ func versionsFromWire(broker int32, resp *kmsg.ApiVersionsResponse) snapshot.API
 		out.Features = append(out.Features, snapshot.APIFeature{Name: f.Name, SupportedMin: f.MinVersion, SupportedMax: f.MaxVersion, Finalized: level})
 	}
 	return out
+}
+
+// knowsStreams reports whether a broker can describe streams groups: it has API
+// 89, and the feature, where brokers have it, is not off.
+func knowsStreams(v snapshot.APIVersions) bool {
+	for _, f := range v.Features {
+		if f.Name == "streams.version" && f.Finalized < 1 {
+			return false
+		}
+	}
+	return slices.ContainsFunc(v.Keys, func(k snapshot.APIRange) bool { return k.Key == keyStreamsDescribe })
 }

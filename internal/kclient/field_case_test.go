@@ -226,6 +226,9 @@ func TestFieldCase61BrokerWithoutStreams(t *testing.T) {
 	if len(s.Errors) != 0 || s.Group("shop").Classic == nil || s.Options[OptionStreams] != "unsupported" {
 		t.Errorf("errors %+v, options %v", s.Errors, s.Options)
 	}
+	if list := f.read(within(t, 10*time.Second), ListQuery()); list.Options[OptionStreams] != "unsupported" || list.Group("shop").Classic == nil {
+		t.Errorf("list: options %v", list.Options)
+	}
 	for _, k := range s.APIVersions[0].Keys {
 		if k.Key == keyStreamsDescribe {
 			t.Error("API 89 in the versions")

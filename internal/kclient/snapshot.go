@@ -122,6 +122,9 @@ func (r *run) finish() {
 		r.s.Logs = append(r.s.Logs, *l)
 	}
 	s := r.s
+	if len(s.APIVersions) > 0 && !slices.ContainsFunc(s.APIVersions, knowsStreams) {
+		r.setOption(OptionStreams, "unsupported")
+	}
 	s.Brokers, s.APIVersions, s.Groups = full(s.Brokers), full(s.APIVersions), full(s.Groups)
 	s.Topics, s.Logs, s.LogSizes = full(s.Topics), full(s.Logs), full(s.LogSizes)
 	s.Missing, s.Errors = full(s.Missing), full(s.Errors)
