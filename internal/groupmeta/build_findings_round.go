@@ -77,7 +77,7 @@ func haveThreads(n int) string {
 // roundFindings are about planned rebalances and metadata versions.
 func (b *groupBuilder) roundFindings() {
 	g := b.g
-	if n := g.NextRebalance; n != nil && n.InMs < -overdueAfter.Milliseconds() {
+	if n := g.NextRebalance; n != nil && (n.InMs < -overdueAfter.Milliseconds() || n.RawMs < 0) {
 		by := n.ByMember
 		for i := range b.members {
 			if b.members[i].ID == n.ByMember {

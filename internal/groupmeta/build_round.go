@@ -44,15 +44,15 @@ func (b *groupBuilder) nextRebalance() {
 	switch {
 	case raw == 0:
 		return
-	case raw < 0: // an overflow somewhere: as good as overdue
-		n.InMs = raw
+	case b.g.TakenAt != nil:
+		n.InMs = addSaturated(raw, -b.g.TakenAt.UnixMilli())
+	}
+	if raw < 0 { // an overflow somewhere: as good as overdue
+		n.InMs = min(n.InMs, -1)
 		return
 	}
 	at := time.UnixMilli(raw).UTC()
 	n.At = &at
-	if b.g.TakenAt != nil {
-		n.InMs = raw - b.g.TakenAt.UnixMilli()
-	}
 	if asOf := at.Add(-probingInterval); b.g.Positions.Basis == "last round" && (b.g.TakenAt == nil || !asOf.After(*b.g.TakenAt)) {
 		b.g.Positions.AsOf, b.g.Positions.Estimated = &asOf, true
 	}
