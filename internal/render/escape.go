@@ -22,8 +22,8 @@ func Escape(s string) string {
 	var b strings.Builder
 	b.WriteString(s[:i])
 	marks := 0
-	if i == 0 {
-		marks = maxMarks // a mark at the start has no base of its own
+	if i == 0 || s[i-1] == ' ' {
+		marks = maxMarks // a mark here has no base of its own
 	}
 	for i < len(s) {
 		r, n := utf8.DecodeRuneInString(s[i:])

@@ -17,7 +17,7 @@ const libraryRows = 500
 
 // write appends the table to b, without borders, with trailing blanks removed.
 func (g *Grid) write(b *bytes.Buffer, l layout, headings, colour bool) error {
-	out := &lineRenderer{Blueprint: renderer.NewBlueprint(), grid: g, layout: l, colour: colour, out: b}
+	out := newLineRenderer(g, l, b, colour)
 	rows := g.rows
 	if g.footer != nil {
 		rows = append(rows[:len(rows):len(rows)], g.footer)
@@ -27,6 +27,10 @@ func (g *Grid) write(b *bytes.Buffer, l layout, headings, colour bool) error {
 		return nil
 	}
 	return out.throughLibrary(rows, headings)
+}
+
+func newLineRenderer(g *Grid, l layout, b *bytes.Buffer, colour bool) *lineRenderer {
+	return &lineRenderer{Blueprint: renderer.NewBlueprint(), grid: g, layout: l, colour: colour, out: b}
 }
 
 // throughLibrary lets the table library call the renderer.

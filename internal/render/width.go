@@ -32,7 +32,7 @@ func Shorten(s string, width int) string {
 	if width <= 1 {
 		return ellipsis
 	}
-	head := (width - 1 + 1) / 2
+	head := width / 2
 	return cutRight(s, head) + ellipsis + cutLeft(s, width-1-head)
 }
 
