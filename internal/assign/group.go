@@ -48,9 +48,16 @@ const (
 	RackNone               RackStrategy = "none"
 	RackMinTraffic         RackStrategy = "min_traffic"
 	RackBalanceSubtopology RackStrategy = "balance_subtopology"
-	unlimitedAcceptableLag              = math.MaxInt64
-	sumRunning, sumUnknown int64        = -2, -3
 )
+
+// What a classic member reports instead of an offset sum.
+const (
+	SumRunning int64 = -2 // active, past its restore
+	SumUnknown int64 = -3
+)
+
+// unlimitedLag is an acceptable lag with which every copy is caught up.
+const unlimitedLag = math.MaxInt64
 
 // Process is one process of the group: a client of Kafka Streams.
 type Process struct {
@@ -74,7 +81,7 @@ type Member struct {
 // Offset is the position of one copy: the sum over its changelog partitions.
 type Offset struct {
 	Task Task
-	Sum  int64 // records; classic: -2 active and running, -3 unknown
+	Sum  int64 // records; classic: also SumRunning, SumUnknown
 }
 
 // check refuses numbers that point nowhere.

@@ -58,7 +58,7 @@ func (o *haHandover) wasStandby(client int32, t Task) bool {
 	}
 	for _, r := range o.h.reports.of(t) {
 		if r.client == client {
-			return r.lag != sumRunning
+			return r.lag != SumRunning
 		}
 	}
 	return false

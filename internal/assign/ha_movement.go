@@ -44,7 +44,7 @@ func (h *ha) moveActive(t Task, to int32) {
 	if from < 0 {
 		h.newMark()
 		if from = h.leastCaughtUp(t); from < 0 {
-			from = h.mostCaughtUp(t, haReport{client: int32(len(h.clients)), lag: unlimitedAcceptableLag})
+			from = h.mostCaughtUp(t, haReport{client: int32(len(h.clients)), lag: unlimitedLag})
 		}
 	}
 	h.active[t] = from

@@ -25,13 +25,13 @@ func (r *haReports) of(t Task) []haReport { return r.list[r.first[t]:r.first[t+1
 
 // caughtUp says whether a lag is acceptable. An unknown one (-3) is not.
 func (r *haReports) caughtUp(lag int64) bool {
-	return lag == sumRunning || r.limit == unlimitedAcceptableLag || 0 <= lag && lag <= r.limit
+	return lag == SumRunning || r.limit == unlimitedLag || 0 <= lag && lag <= r.limit
 }
 
 // lagOf is the lag for a sum and an end offset sum.
 func lagOf(sum, end int64) int64 {
 	switch {
-	case sum == sumRunning || sum == sumUnknown:
+	case sum == SumRunning || sum == SumUnknown:
 		return sum
 	case sum > end:
 		return end // state judged corrupt
