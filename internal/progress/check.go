@@ -75,6 +75,7 @@ func CheckStop(g *model.Group, in *model.Instance) StopCheck {
 	}
 	c.Blockers = append(no, unknown...)
 	switch {
+	case g.Kind == model.Streams:
 	case len(no) > 0:
 		c.Answer = No
 	case len(unknown) > 0:
