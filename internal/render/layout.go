@@ -23,7 +23,8 @@ type fit struct {
 }
 
 // arrange chooses the columns of a text form and their widths. On a terminal
-// the default form drops the columns that matter least, then shortens names.
+// the default form drops the columns that matter least, shortens names, and at
+// last drops from the right.
 // Without one nothing is cut, and only a screen made for 80 columns leaves
 // columns out, where even ids of usual length would not fit. The wide form
 // shows all.
@@ -46,9 +47,13 @@ func (g *Grid) arrange(f fit) layout {
 	for l.total(g, true) > f.width && l.drop(g) {
 	}
 	for over := l.total(g, false) - f.width; over > 0; over = l.total(g, false) - f.width {
-		if !l.shrink(g, over) {
+		if l.shrink(g, over) {
+			continue
+		}
+		if len(l.cols) == 1 {
 			break
 		}
+		l.remove(len(l.cols) - 1) // better than lines that wrap
 	}
 	return l
 }
@@ -87,9 +92,13 @@ func (l *layout) drop(g *Grid) bool {
 	if at < 0 {
 		return false
 	}
+	l.remove(at)
+	return true
+}
+
+func (l *layout) remove(at int) {
 	l.cols = append(l.cols[:at:at], l.cols[at+1:]...)
 	l.widths = append(l.widths[:at:at], l.widths[at+1:]...)
-	return true
 }
 
 // shrink takes up to over columns from the widest name; false when all names

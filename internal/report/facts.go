@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/render"
@@ -150,8 +151,11 @@ func (s *screen) positions() string {
 	}
 	age := ""
 	if p.AsOf != nil && s.g.TakenAt != nil {
-		age = render.Duration(s.g.TakenAt.Sub(*p.AsOf)) + " ago"
-		if p.Estimated {
+		d := s.g.TakenAt.Sub(*p.AsOf).Round(time.Second)
+		age = render.Duration(d) + " ago"
+		if d < time.Second {
+			age = "less than 1s ago"
+		} else if p.Estimated {
 			age = "~" + age
 		}
 	}

@@ -198,6 +198,22 @@ func TestDefaultFormsFit80Columns(t *testing.T) {
 	}
 }
 
+// A narrow terminal drops columns and breaks text rather than wrapping lines.
+func TestNarrowTerminals(t *testing.T) {
+	for _, width := range []int{60, 45} {
+		for name, r := range reports() {
+			if strings.HasPrefix(name, "event") {
+				continue
+			}
+			for line := range strings.Lines(string(write(t, render.Options{Width: width}, r))) {
+				if w := render.Width(strings.TrimRight(line, "\n")); w > width {
+					t.Errorf("%s at %d: %d columns: %s", name, width, w, line)
+				}
+			}
+		}
+	}
+}
+
 // longNames gives a group instances with names of 20 characters and large
 // numbers.
 func longNames(g *model.Group) *model.Group {

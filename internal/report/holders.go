@@ -105,17 +105,26 @@ func roleOrder(t *model.Task) int {
 // own default of what counts as close enough.
 const behind = 10_000
 
-// standsOut reports whether a holder makes its task worth a row of its own.
-func standsOut(h holder) bool {
-	t := h.task
+// standsOut tells which holders make a task worth a row of its own. An active
+// task of a classic group that had to restore when its member last joined does
+// not: that is history, and nothing tells whether it still restores.
+func standsOut(g *model.Group) func(holder) bool {
+	old := g.Positions.Basis == "last round"
+	return func(h holder) bool { return taskStandsOut(h.task, old) }
+}
+
+func taskStandsOut(t *model.Task, old bool) bool {
 	switch {
 	case t.Role == model.Learner, t.TargetOnly, t.LeavesTo != "", t.Release, t.Uncertain, t.Parked:
 		return true
 	case slices.Contains(t.Tags, model.BeingLearned), slices.Contains(t.Tags, model.IsLeaving):
 		return true
-	case t.Role == model.Active && t.Restore.State == model.Restoring:
+	case t.Role == model.Active && t.Restore.State == model.Restoring && !old:
 		return true
-	case t.Restore.Note != "":
+	}
+	switch t.Restore.Note {
+	case "", "changelog not certain", "changelog not visible": // said once, of the topology or the topic
+	default:
 		return true
 	}
 	return t.Lag != nil && (t.Lag.BeyondEnd > 0 || t.Lag.Records != nil && *t.Lag.Records >= behind)

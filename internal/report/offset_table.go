@@ -10,8 +10,9 @@ import (
 func (s *screen) offsetTable() {
 	all := s.p.Wide() || memberCount(s.g) == 0
 	list := make([]*model.PartitionOffset, 0, len(s.g.Offsets))
+	moving := movingPartitions(s.g)
 	for i := range s.g.Offsets {
-		if o := &s.g.Offsets[i]; all || offsetStandsOut(o, s.g) {
+		if o := &s.g.Offsets[i]; all || offsetStandsOut(o, s.g) && !moving[o.TopicPartition] {
 			list = append(list, o)
 		}
 	}
@@ -30,6 +31,20 @@ func (s *screen) offsetTable() {
 	for _, line := range offsetLegend(list) {
 		s.p.Line(2, line)
 	}
+}
+
+// movingPartitions are those of tasks between two owners: nobody reads them for
+// a moment, which the table of tasks says.
+func movingPartitions(g *model.Group) map[model.TopicPartition]bool {
+	out := map[model.TopicPartition]bool{}
+	for h := range eachTask(g) {
+		if h.task.Role == model.Active && h.task.TargetOnly {
+			for _, p := range h.task.Partitions {
+				out[p] = true
+			}
+		}
+	}
+	return out
 }
 
 func offsetStandsOut(o *model.PartitionOffset, g *model.Group) bool {

@@ -111,6 +111,9 @@ func (d *TaskDescription) facts(s *screen) []render.Fact {
 		}
 		if r.Basis != "" && r.Basis != "none" {
 			text += ", by " + r.Basis
+			if d.g.Positions.Basis == "last round" {
+				text += " as of the last round"
+			}
 		}
 		add("State", text)
 	case v[i].nobody:
@@ -144,7 +147,7 @@ func (d *TaskDescription) copyGrid() *render.Grid {
 		if t.TargetOnly {
 			role += " (target)"
 		}
-		g.Row(render.Text(shortName(h.member)), render.Text(role), offsetSum(t), render.OptNum(t.Restore.End), restoreCell(t),
+		g.Row(render.Text(shortName(h.member)), render.Text(role), offsetSum(d.g, t), render.OptNum(t.Restore.End), restoreCell(t),
 			remaining(t), bytesCell(t), render.List(tagWords(t, true), ","), render.Text(h.instance.ID), render.Text(h.member.Host))
 	}
 	return g

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -20,21 +21,24 @@ type TaskList struct {
 // TaskItem is a task of a list.
 type TaskItem struct {
 	Group    string  `json:"group"`
-	Instance *string `json:"instance"`
+	Instance *string `json:"instance"` // with member and role null: nobody has the task
 	Member   *string `json:"member"`
+	Role     *string `json:"role"`
 	Task
 }
 
-// NewTaskList makes the list of the tasks of groups. A task that nobody has is
-// an item without instance, member and role.
+// NewTaskList makes the list of the tasks of groups, also of those that nobody
+// has.
 func NewTaskList(groups []*model.Group, o ItemOptions) *TaskList {
 	groups = sortedGroups(groups)
 	l := &TaskList{Head: head("TaskList"), Items: []TaskItem{}, Read: o.read(groups), groups: groups}
 	for _, g := range groups {
-		for _, h := range holdersByTask(g) {
-			l.Items = append(l.Items, TaskItem{
-				Group: g.ID, Instance: &h.instance.ID, Member: &h.member.ID, Task: newTask(h.task),
-			})
+		for _, t := range listedTasks(g) {
+			item := TaskItem{Group: g.ID, Task: newTask(t.task)}
+			if t.member != nil {
+				item.Instance, item.Member, item.Role = &t.instance.ID, &t.member.ID, &item.Task.Role
+			}
+			l.Items = append(l.Items, item)
 		}
 	}
 	return l
@@ -43,7 +47,21 @@ func NewTaskList(groups []*model.Group, o ItemOptions) *TaskList {
 // Text writes the table.
 func (l *TaskList) Text(p *render.Page) { p.Rows(l.Grid()) }
 
-// Grid is a row a task and holder, then those that nobody has.
+// listedTasks are the holders of a group by task, with a holder without member
+// for each task that nobody has.
+func listedTasks(g *model.Group) []holder {
+	all := holdersByTask(g)
+	nobody := slices.Concat(g.Unassigned, g.Moving)
+	for _, id := range nobody {
+		all = append(all, holder{task: &model.Task{ID: id}})
+	}
+	if len(nobody) > 0 {
+		slices.SortStableFunc(all, func(a, b holder) int { return a.task.ID.Compare(b.task.ID) })
+	}
+	return all
+}
+
+// Grid is a row a task and holder, and one a task that nobody has.
 func (l *TaskList) Grid() *render.Grid { return taskGrid(l.groups) }
 
 func taskGrid(groups []*model.Group) *render.Grid {
@@ -75,14 +93,15 @@ func taskGrid(groups []*model.Group) *render.Grid {
 	)
 	for _, group := range groups {
 		g.Grow(group.Totals.Tasks)
-		for _, h := range holdersByTask(group) {
-			g.Row(taskCells(group, h)...)
-		}
-		for _, id := range group.Unassigned {
-			g.Row(nobodyCells(group, id, "nobody's", render.Problem)...)
-		}
-		for _, id := range group.Moving {
-			g.Row(nobodyCells(group, id, "moving", render.Warning)...)
+		for _, t := range listedTasks(group) {
+			switch {
+			case t.member != nil:
+				g.Row(taskCells(group, t)...)
+			case slices.Contains(group.Unassigned, t.task.ID):
+				g.Row(nobodyCells(group, t.task.ID, "nobody's", render.Problem)...)
+			default:
+				g.Row(nobodyCells(group, t.task.ID, "moving", render.Warning)...)
+			}
 		}
 	}
 	return g
@@ -116,14 +135,14 @@ func taskCells(g *model.Group, h holder) []render.Cell {
 	return []render.Cell{
 		render.Text(t.ID.String()), render.Text(g.ID), role, render.Text(instanceName(h.instance)), render.Text(h.instance.ID),
 		render.Text(shortName(h.member)), render.Text(h.member.ID), render.Text(strings.TrimPrefix(h.member.Host, "/")),
-		render.List(tags, ","), taskLag(t), offsetSum(t), render.OptNum(t.Restore.End), restoreCell(t), remaining(t),
+		render.List(tags, ","), taskLag(t), offsetSum(g, t), render.OptNum(t.Restore.End), restoreCell(t), remaining(t),
 		bytesCell(t), render.Text(basisText(g, t)), render.List(partitionTexts(t.Partitions), " "),
 	}
 }
 
 // offsetSum is where the copy is. What the member did not report is said,
 // never shown as 0 (field case 2).
-func offsetSum(t *model.Task) render.Cell {
+func offsetSum(g *model.Group, t *model.Task) render.Cell {
 	r := &t.Restore
 	switch {
 	case t.TargetOnly, t.Stateful != nil && !*t.Stateful:
@@ -133,7 +152,7 @@ func offsetSum(t *model.Task) render.Cell {
 	case r.State == model.Running:
 		c := render.OptNum(r.Position)
 		return c.Shown("running")
-	case !r.Reported && r.Basis != "" && r.Basis != "none", !r.Reported && r.Basis == "none" && r.End != nil:
+	case !r.Reported && g.Positions.Basis != "" && g.Positions.Basis != "none":
 		return render.Dash().Shown("not reported")
 	}
 	return render.Dash()
@@ -170,10 +189,14 @@ func bytesCell(t *model.Task) render.Cell {
 }
 
 func basisText(g *model.Group, t *model.Task) string {
-	if t.Restore.Basis == "offset sum" && g.Positions.Basis != "" {
-		return g.Positions.Basis
+	r := &t.Restore
+	switch {
+	case r.Basis == "offset sum", r.RemainingRecords != nil && (r.Basis == "" || r.Basis == "none"):
+		return cmp.Or(g.Positions.Basis, r.Basis)
+	case r.Basis == "none":
+		return ""
 	}
-	return t.Restore.Basis
+	return r.Basis
 }
 
 func partitionTexts(list []model.TopicPartition) []string {

@@ -17,7 +17,7 @@ func (s *screen) taskTable() {
 	if s.g.AssignmentBasis == model.AssignmentNone && len(s.g.Unassigned) == 0 {
 		return
 	}
-	all := views(s.g, standsOut)
+	all := views(s.g, standsOut(s.g))
 	total := s.taskCount()
 	if len(all) == 0 {
 		if total > 0 {
@@ -51,7 +51,10 @@ func (s *screen) taskCount() int {
 
 func (s *screen) rest(subject string, n int) {
 	text := subject + plural(n, " runs undisturbed", " run undisturbed")
-	if s.g.Kind == model.Streams {
+	switch {
+	case s.g.AssignmentBasis == model.AssignmentPrevious:
+		text = subject + plural(n, " was", " were") + " in the round before"
+	case s.g.Kind == model.Streams:
 		text = subject + plural(n, " is where it should be", " are where they should be")
 	}
 	if s.o.has("get tasks") {
@@ -78,9 +81,10 @@ func (s *screen) pairGrid(list []*taskView) *render.Grid {
 
 // targetGrid is a row a task of a streams group: who has it, who shall have it.
 func (s *screen) targetGrid(list []*taskView) *render.Grid {
-	long, restoring := false, false
+	long, restoring, moving := false, false, false
 	for _, v := range list {
 		restoring = restoring || v.restores()
+		moving = moving || v.active == nil || v.target != nil || v.active.task.LeavesTo != ""
 	}
 	for i := range s.g.Instances {
 		long = long || render.Width(instanceName(&s.g.Instances[i])) > 12
@@ -88,7 +92,7 @@ func (s *screen) targetGrid(list []*taskView) *render.Grid {
 	g := render.NewGrid(
 		render.Column{Head: "TASK", Cap: nameCap},
 		render.Column{Head: "ACTIVE", Cap: memberCap},
-		render.Column{Head: "TARGET", Cap: memberCap},
+		render.Column{Head: "TARGET", Cap: memberCap, In: onlyIf(moving, render.InText)},
 		render.Column{Head: "STATE"},
 		render.Column{Head: "LAG", Right: true, Drop: 1},
 		render.Column{Head: "TO RESTORE", Right: true, Drop: 2, In: onlyIf(restoring, render.InText)},
