@@ -15,6 +15,9 @@ import (
 // offset sums, which are at most the sums of the changelogs' ends. What more
 // than one sub-topology could own stays unmapped and is said.
 func (b *groupBuilder) mapChangelogs() {
+	if len(b.subs) == 0 {
+		return
+	}
 	names := b.x.internalTopics(b.in.ID, changelogSuffix)
 	left := b.mapByStoreName(names)
 	byCount := make(map[int32][]string)

@@ -20,12 +20,10 @@ func (b *groupBuilder) findings() {
 	}
 	b.offsetFindings()
 	b.sampleFindings()
-	order := slices.Clone(model.FindingCodes())
-	slices.SortStableFunc(order, func(x, y string) int { return codeRank(x) - codeRank(y) })
 	slices.SortStableFunc(b.g.Findings, func(x, y model.Finding) int {
 		return cmp.Or(
 			severityRank(x.Severity)-severityRank(y.Severity),
-			slices.Index(order, x.Code)-slices.Index(order, y.Code),
+			codeRank(x.Code)-codeRank(y.Code), strings.Compare(x.Code, y.Code),
 			strings.Compare(x.Object, y.Object), strings.Compare(x.Text, y.Text))
 	})
 	slices.Sort(b.g.Notes)

@@ -189,7 +189,7 @@ func (b *groupBuilder) lateEpochs() {
 	for i := range g.Instances {
 		for j := range g.Instances[i].Members {
 			m := &g.Instances[i].Members[j]
-			if slices.ContainsFunc(m.Tasks, func(t model.Task) bool { return t.TargetOnly }) {
+			if slices.ContainsFunc(m.Tasks, func(t model.Task) bool { return t.TargetOnly && !(t.Role == model.Active && b.isMoving(t.ID)) }) {
 				waiting = append(waiting, m.Name)
 			}
 			if m.Epoch != nil && g.AssignmentEpoch != nil && *m.Epoch < *g.AssignmentEpoch {
@@ -202,9 +202,15 @@ func (b *groupBuilder) lateEpochs() {
 		b.find(model.FindingConverging, b.group(), "%s not yet all that the target gives: %s", have(len(waiting)), someNames(waiting, len(waiting)))
 	case len(late) > 0 && g.State != model.StateNotReady:
 		b.find(model.FindingConverging, b.group(), "%s behind the group's epoch: %s", are(len(late), "member"), someNames(late, len(late)))
-	case g.State == model.StateReconciling:
+	case g.State == model.StateReconciling && len(g.Moving) == 0:
 		b.find(model.FindingConverging, b.group(), "the group reconciles, every task is where the target wants it")
 	}
+}
+
+// isMoving reports whether a task is between two owners.
+func (b *groupBuilder) isMoving(id model.TaskID) bool {
+	_, found := slices.BinarySearchFunc(b.g.Moving, id, model.TaskID.Compare)
+	return found
 }
 
 func have(n int) string {
