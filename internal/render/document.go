@@ -32,6 +32,8 @@ type sink interface {
 type walker struct {
 	out   sink
 	plans map[reflect.Type][]planField
+
+	timeType, textType reflect.Type
 }
 
 type planField struct {
@@ -39,13 +41,11 @@ type planField struct {
 	index []int
 }
 
-var ( //nolint:gochecknoglobals // constants that the language has no form for
-	timeType = reflect.TypeFor[time.Time]()
-	textType = reflect.TypeFor[encoding.TextMarshaler]()
-)
-
 func newWalker(out sink) *walker {
-	return &walker{out: out, plans: map[reflect.Type][]planField{}}
+	return &walker{
+		out: out, plans: map[reflect.Type][]planField{},
+		timeType: reflect.TypeFor[time.Time](), textType: reflect.TypeFor[encoding.TextMarshaler](),
+	}
 }
 
 func (w *walker) walk(v reflect.Value) error {
@@ -54,7 +54,7 @@ func (w *walker) walk(v reflect.Value) error {
 		return nil
 	}
 	t := v.Type()
-	if t == timeType {
+	if t == w.timeType {
 		w.out.text(v.Interface().(time.Time).UTC().Format(time.RFC3339Nano))
 		return nil
 	}
@@ -66,7 +66,7 @@ func (w *walker) walk(v reflect.Value) error {
 		}
 		return w.walk(v.Elem())
 	}
-	if t.Implements(textType) {
+	if t.Implements(w.textType) {
 		b, err := v.Interface().(encoding.TextMarshaler).MarshalText()
 		if err != nil {
 			return err
