@@ -9,8 +9,8 @@
 # make demo    an embedded broker and the everyday commands, with nothing but Go
 # make chaos   comes with the runtime of worker groups
 
-GO = go
-FUZZTIME = 1m
+GO ?= go
+FUZZTIME ?= 1m
 
 .PHONY: build test e2e lint golden docs fuzz bench demo chaos
 

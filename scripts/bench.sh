@@ -5,7 +5,11 @@ set -eu
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
 for pkg in $("$GO" list ./...); do
-	if "$GO" test -list '^Benchmark' "$pkg" | grep -q '^Benchmark'; then
+	list=$("$GO" test -list '^Benchmark' "$pkg") || {
+		echo "$list" >&2
+		exit 1
+	}
+	if echo "$list" | grep -q '^Benchmark'; then
 		"$GO" test -run '^$' -bench . -benchmem "$pkg"
 	fi
 done

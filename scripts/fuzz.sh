@@ -6,7 +6,11 @@ GO=${GO:-go}
 time=${FUZZTIME:-1m}
 found=0
 for pkg in $("$GO" list ./...); do
-	for target in $("$GO" test -list '^Fuzz' "$pkg" | grep '^Fuzz' || true); do
+	list=$("$GO" test -list '^Fuzz' "$pkg") || {
+		echo "$list" >&2
+		exit 1
+	}
+	for target in $(echo "$list" | grep '^Fuzz' || true); do
 		found=1
 		echo "$pkg $target"
 		"$GO" test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$pkg"

@@ -20,7 +20,7 @@ import (
 // again:
 //
 //	go test -tags realkafka,capture -run Capture ./internal/e2e -args -out ../../testdata/snapshot
-var outDir = flag.String("out", "", "write captures to this `folder`")
+var outDir = flag.String("out", "", "write captures to this `folder`") //nolint:gochecknoglobals // a flag of the test binary
 
 // rawCapture is the answers of a cluster about one group, as bytes.
 type rawCapture struct {

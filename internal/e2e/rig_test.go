@@ -36,7 +36,7 @@ type rig struct {
 }
 
 // env is set once, by TestMain.
-var env *rig
+var env *rig //nolint:gochecknoglobals // TestMain has no other way to hand things to tests
 
 func TestMain(m *testing.M) {
 	os.Exit(runAll(m))
