@@ -32,8 +32,10 @@ func newDecodeCmd(d *deps) *cobra.Command {
 	o := &decodeOptions{d: d}
 	cmd := &cobra.Command{
 		Use: "decode KIND [HEX|BASE64|-]", Short: "Decode member metadata by hand, offline",
-		Long: `Decode the metadata or assignment of one member. KIND is one of
-` + strings.Join(groupmeta.DecodeKinds(), ", ") + `.
+		Long: `Decode the metadata or assignment of one member. KIND is one of:
+
+  ` + strings.Join(groupmeta.DecodeKinds(), "\n  ") + `
+
 The bytes are hex (an even number of hex digits and nothing else) or base64,
 from the argument or from stdin.
 

@@ -116,6 +116,9 @@ func runDescribeGroup(ctx context.Context, o *describeGroupOptions) error {
 	if err := o.d.checkOutput(report.NewGroupDescription(&model.Group{}, ro)); err != nil {
 		return err
 	}
+	if err := o.watch.check(o.d); err != nil {
+		return err
+	}
 	r, err := o.d.reader(ctx)
 	if err != nil {
 		return err
@@ -136,6 +139,7 @@ func (o *describeGroupOptions) look(ctx context.Context, r *reader, re *regexp.R
 	l := look{err: errors.Join(c.err, err, partialOf(groups)), unmet: o.failOn.unmet(groups)}
 	for _, g := range groups {
 		l.notes = append(l.notes, groupNotes(g)...)
+		o.d.verbose("%s", partitionsRead(g))
 	}
 	switch {
 	case c.single:
@@ -159,6 +163,18 @@ func groupNotes(g *model.Group) []string {
 		notes = append(notes, g.ID+" has no members")
 	}
 	return notes
+}
+
+// partitionsRead counts the partitions whose lag is known, of those that the
+// group reads (field case 70).
+func partitionsRead(g *model.Group) string {
+	read := 0
+	for _, o := range g.Offsets {
+		if o.LogEnd != nil {
+			read++
+		}
+	}
+	return fmt.Sprintf("%s: %d of %d partitions read", g.ID, read, len(g.Offsets))
 }
 
 // chosen is what choose found.

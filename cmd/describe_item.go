@@ -99,6 +99,9 @@ func runDescribeItem(ctx context.Context, o *describeItemOptions) error {
 			return asUsage(err)
 		}
 	}
+	if err := o.watch.check(o.d); err != nil {
+		return err
+	}
 	r, err := o.d.reader(ctx)
 	if err != nil {
 		return err

@@ -50,7 +50,16 @@ func runDocs(root *cobra.Command, o *docsOptions) error {
 	if o.format == "man" {
 		return doc.GenManTree(root, &doc.GenManHeader{Title: "STREAMCTL", Section: "1", Source: "streamctl"}, o.dir)
 	}
-	return doc.GenMarkdownTreeCustom(root, o.dir, func(string) string { return "" }, func(name string) string { return name })
+	pages, err := markdownPages(root)
+	if err != nil {
+		return fmt.Errorf("docs: %w", err)
+	}
+	for name, text := range pages {
+		if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o644); err != nil {
+			return fmt.Errorf("docs: %w", err)
+		}
+	}
+	return nil
 }
 
 // tag leaves the date out of every page, so that the same tree gives the same
@@ -62,8 +71,8 @@ func tag(c *cobra.Command) {
 	}
 }
 
-// markdownPages gives the name of each markdown page with its text, for the
-// test that compares them with docs/cli.
+// markdownPages gives the name of each markdown page with its text. A test
+// compares them with docs/cli.
 func markdownPages(root *cobra.Command) (map[string]string, error) {
 	tag(root)
 	pages := map[string]string{}
@@ -73,7 +82,7 @@ func markdownPages(root *cobra.Command) (map[string]string, error) {
 		if err := doc.GenMarkdown(c, &b); err != nil {
 			return err
 		}
-		pages[filepath.Base(strings.ReplaceAll(c.CommandPath(), " ", "_"))+".md"] = b.String()
+		pages[strings.ReplaceAll(c.CommandPath(), " ", "_")+".md"] = b.String()
 		for _, k := range c.Commands() {
 			if !k.IsAvailableCommand() || k.IsAdditionalHelpTopicCommand() {
 				continue

@@ -97,6 +97,9 @@ func runGetGroups(ctx context.Context, o *getGroupsOptions) error {
 	if err := o.d.checkOutput(report.NewGroupList(nil, list)); err != nil {
 		return err
 	}
+	if err := o.watch.check(o.d); err != nil {
+		return err
+	}
 	r, err := o.d.reader(ctx)
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func newGetItemsCmd(d *deps, kind func() itemList) *cobra.Command {
 	o := &getItemsOptions{d: d, kind: k}
 	cmd := &cobra.Command{
 		Use: k.plural + " [GROUP...]", Aliases: []string{k.singular}, Short: fmt.Sprintf("List the %s of a group", k.plural),
-		Long:    fmt.Sprintf("List the %s of a group: the one named, else that of -g or of the context, else\nthe only stream group that is visible.\n\n%s", k.plural, k.long),
+		Long:    fmt.Sprintf("List the %s of a group: the one named, else that of -g or of the context,\nelse the only stream group that is visible.\n\n%s", k.plural, k.long),
 		Example: fmt.Sprintf("  streamctl get %s -g shop\n  streamctl get %s shop -o tsv --no-headers\n  streamctl get %s --all -o json", k.plural, k.plural, k.plural),
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: func(c *cobra.Command, a []string) error {
@@ -76,6 +76,9 @@ func runGetItems(ctx context.Context, o *getItemsOptions) error {
 		return err
 	}
 	if err := o.d.checkOutput(o.kind.make(nil, report.ItemOptions{})); err != nil {
+		return err
+	}
+	if err := o.watch.check(o.d); err != nil {
 		return err
 	}
 	r, err := o.d.reader(ctx)

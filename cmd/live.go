@@ -32,6 +32,7 @@ func (w *watchFlags) bind(c *cobra.Command) {
 	c.Flags().DurationVar(&w.interval, "interval", 2*time.Second, "time between two looks of --watch")
 }
 
+// check refuses values that mean nothing, before anything is sent.
 func (w *watchFlags) check(d *deps) error {
 	switch {
 	case w.interval < 100*time.Millisecond:
@@ -44,9 +45,6 @@ func (w *watchFlags) check(d *deps) error {
 
 // run shows one look, or look after look with --watch.
 func (w *watchFlags) run(ctx context.Context, d *deps, f func(context.Context) (look, error)) error {
-	if err := w.check(d); err != nil {
-		return err
-	}
 	if !w.watch {
 		l, err := f(ctx)
 		if err != nil {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"flag"
 	"net"
 	"os"
 	"os/exec"
@@ -18,6 +19,9 @@ import (
 	"github.com/streamctl/streamctl/internal/snapshot"
 	"github.com/streamctl/streamctl/internal/ui"
 )
+
+// update writes expected output again (make golden).
+var update = flag.Bool("update", false, "write expected output again") //nolint:gochecknoglobals // a flag of the tests
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
@@ -41,7 +45,7 @@ func TestScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: filepath.Join("..", "testdata", "script"),
+		Dir: filepath.Join("..", "testdata", "script"), UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": scriptExits, "lab": scriptLab, "silent": scriptSilent, "dead": scriptDead, "within": scriptWithin,
 		},
