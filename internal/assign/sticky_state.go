@@ -124,6 +124,8 @@ func (s *sticky) orderMembers() []int32 {
 				byProcess.Put(hash)
 			}
 			inserted = append(inserted, int32(p))
+		} else if s.variant == Sticky44 {
+			byProcess.ComputePresent()
 		}
 		s.procs[p].members = append(s.procs[p].members, m)
 	}

@@ -67,9 +67,7 @@ func (m *HashMap) Put(hash uint32) {
 // ComputeIfAbsent enters a key that is not there yet at the head of its
 // bucket; the table doubles before, not after.
 func (m *HashMap) ComputeIfAbsent(hash uint32) {
-	if len(m.next) > m.limit {
-		m.grow()
-	}
+	m.ComputePresent()
 	e := m.entry(hash)
 	b := m.bucket(e)
 	before := 0
@@ -78,6 +76,14 @@ func (m *HashMap) ComputeIfAbsent(hash uint32) {
 	}
 	m.next[e], m.table[b] = m.table[b], e
 	if before >= crowded-1 && len(m.table) < treeable {
+		m.grow()
+	}
+}
+
+// ComputePresent is computeIfAbsent of a key that is there: it enters nothing,
+// but the table may double.
+func (m *HashMap) ComputePresent() {
+	if len(m.next) > m.limit {
 		m.grow()
 	}
 }

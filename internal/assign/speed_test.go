@@ -1,0 +1,34 @@
+package assign
+
+import (
+	"fmt"
+	"testing"
+)
+
+func benchmarkAssignor(b *testing.B, a Assignor, sizes [][2]int) {
+	for _, size := range sizes {
+		for _, mode := range []string{"scratch", "steady", "add"} {
+			b.Run(fmt.Sprintf("%dx%d/%s", size[0], size[1], mode), func(b *testing.B) {
+				g := wideGroup(b, a, mode, size[0], size[1], 1)
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := a.Assign(g); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkHighAvailability(b *testing.B) {
+	benchmarkAssignor(b, HighAvailability{}, [][2]int{{100, 10}, {1000, 50}, {5000, 200}, {20000, 1000}, {50000, 1000}, {200000, 10000}})
+}
+
+func BenchmarkStreamsSticky43(b *testing.B) {
+	benchmarkAssignor(b, StreamsSticky{Variant: Sticky42}, [][2]int{{100, 10}, {5000, 200}, {50000, 1000}})
+}
+
+func BenchmarkStreamsSticky44(b *testing.B) {
+	benchmarkAssignor(b, StreamsSticky{Variant: Sticky44}, [][2]int{{100, 10}, {5000, 200}, {50000, 1000}})
+}
