@@ -120,7 +120,7 @@ type builtMember struct {
 	ends     map[model.TaskID]int64 // ends of the same sums, streams groups
 	owned    map[model.TopicPartition]bool
 	next     *int64 // next rebalance, classic groups of format 7 and later
-	workers  int    // worker groups: workers of its instance as it says; 0: unknown
+	base     string // worker groups: the name that its process gives itself; "" when none
 	leaving  *model.Mark
 	stays    bool
 	newcomer bool // nothing assigned yet

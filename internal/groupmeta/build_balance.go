@@ -90,6 +90,9 @@ func addRemaining(sum **int64, n *int64) {
 // active tasks with them (stream-protocol.md, Bounds).
 func (b *groupBuilder) balance() {
 	g := b.g
+	for i := range g.Instances {
+		g.Instances[i].Balanced = true // nothing to compare with, so far
+	}
 	if !g.Kind.IsStream() {
 		return
 	}

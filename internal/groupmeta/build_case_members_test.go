@@ -61,7 +61,7 @@ func TestFieldCase35_VersionFromTheFutureBesideOthers(t *testing.T) {
 	if in := instance(t, g, "a"); in.Active != 6 || in.Members[0].Metadata.Status != model.MetadataOK {
 		t.Errorf("the other member: %+v", in)
 	}
-	if len(g.Notes) != 1 || !strings.Contains(g.Notes[0], "v99 is newer than this build knows (11)") {
+	if len(g.Notes) != 1 || !strings.Contains(g.Notes[0], "metadata v99 of b/T1: newer than this build knows (11); can speak up to v99") {
 		t.Errorf("notes %q", g.Notes)
 	}
 	if f := finding(g, model.FindingNotUnderstood); !strings.Contains(f, "newer than this build knows (11)") || len(g.Errors) != 0 {

@@ -106,7 +106,7 @@ func TestFieldCase7_ReplacedThread(t *testing.T) {
 	}
 	// Alone in its group: thread 1 got nothing although there is enough for all.
 	a = twelve(silent, thread("a", "2", all0), thread("a", "3", all1))
-	if f := finding(build(t, a.snapshot(), groupmeta.BuildOptions{}), model.FindingPossibleLeftover); !strings.HasPrefix(f, "pod-a/T1 ") {
+	if f := finding(build(t, a.snapshot(), groupmeta.BuildOptions{}), model.FindingPossibleLeftover); !strings.HasPrefix(f, "pod-a/T1: ") {
 		t.Errorf("alone: %q", f)
 	}
 	// While the group prepares: thread 3 is new, 1 and 2 have what they had.

@@ -32,6 +32,7 @@ func (b *groupBuilder) classicMember(m *snapshot.ClassicMember) builtMember {
 	out := plainMember(m.ID, m.ClientID, m.Host, m.InstanceID)
 	out.readSubscription(m.Metadata)
 	out.readAssignment(m.Assignment)
+	out.runningFromOwned()
 	if out.instance == "" {
 		out.instance = processOfClientID(b.in.ID, out.ClientID)
 	}
@@ -155,6 +156,20 @@ func (m *builtMember) setSums(info *SubscriptionInfo) {
 		}
 		for _, t := range info.PrevTasks {
 			m.sums[t.ID()] = SumRunning
+		}
+	}
+}
+
+// runningFromOwned takes what runs from the owned partitions in formats 5 and
+// 6: with cooperative rebalancing 2.4 and 2.5 leave their task lists empty.
+func (m *builtMember) runningFromOwned() {
+	if m.sums == nil || m.Metadata.UsedVersion < 5 || m.Metadata.UsedVersion >= firstWithSums {
+		return
+	}
+	for i := range m.Tasks {
+		t := &m.Tasks[i]
+		if t.Role == model.Active && len(t.Partitions) > 0 && !slices.ContainsFunc(t.Partitions, func(p model.TopicPartition) bool { return !m.owned[p] }) {
+			m.sums[t.ID] = SumRunning
 		}
 	}
 }

@@ -228,6 +228,9 @@ func (b *groupBuilder) missingStandbys() {
 	if t.Standbys == nil || *t.Standbys <= 0 || t.StandbysSource == "estimate" || b.unknown || b.g.AssignmentBasis != model.AssignmentCurrent {
 		return
 	}
+	if b.g.State == model.StateNotReady || b.standbys != nil && b.standbys.handing {
+		return // copies come and go in this very round
+	}
 	n := *t.Standbys
 	wanted, have := 0, 0
 	var missing []model.TaskID
@@ -253,14 +256,15 @@ func (b *groupBuilder) missingStandbys() {
 }
 
 // standbysOf counts the instances that stand by for a task, learners not
-// counted; in a streams group those that the target names.
+// counted; in a streams group those that the target names. In a worker group
+// the owner of a task that is learned will be its standby, so it counts.
 func (b *groupBuilder) standbysOf(id model.TaskID) int {
 	if b.g.Kind == model.Streams {
 		return b.targetStandbys[id]
 	}
 	n := 0
 	for _, c := range b.copiesByInstance(id) {
-		if b.at(c).Role == model.Standby {
+		if b.at(c).Role == model.Standby || b.g.Kind == model.Worker {
 			n++
 		}
 	}

@@ -23,6 +23,7 @@ func (b *groupBuilder) instances() {
 			list = append(list, model.Instance{ID: m.instance, Host: m.Host})
 		}
 		in := &list[k]
+		in.Name = cmp.Or(in.Name, m.base)
 		in.Endpoint = cmp.Or(in.Endpoint, m.endpoint)
 		in.Rack = cmp.Or(in.Rack, m.rack)
 		if len(m.tags) > 0 && in.Tags == nil {
@@ -106,9 +107,12 @@ func nameInstances(group string, list []model.Instance) {
 	}
 }
 
-// clientName is the name that the client ids of an instance give it; "" when
-// they give none.
+// clientName is the name that an instance gives itself, or that its client ids
+// give it; "" when they give none.
 func clientName(group string, in *model.Instance) string {
+	if in.Name != "" {
+		return in.Name
+	}
 	name := model.ClientBase(in.Members[0].ClientID)
 	if strings.HasPrefix(in.ID, clientPrefix) {
 		return name
@@ -149,8 +153,9 @@ func commonPrefix(a, b string) int {
 }
 
 // nameMembers names the members INSTANCE/T1 by the number of their thread, and
-// sorts them by client id and id. A member whose client id has no thread
-// number has the instance's name when it is the only one, else its place.
+// sorts them by thread, client id and id. A worker has the label that it gives
+// itself, left in Name; any other member has the instance's name when it is the
+// only one, else its place.
 func nameMembers(in *model.Instance) {
 	slices.SortFunc(in.Members, func(x, y model.Member) int {
 		return cmp.Or(cmp.Compare(x.Thread, y.Thread), strings.Compare(x.ClientID, y.ClientID), strings.Compare(x.ID, y.ID))
@@ -159,9 +164,11 @@ func nameMembers(in *model.Instance) {
 	for i := range in.Members {
 		m := &in.Members[i]
 		name := in.Name
-		switch {
+		switch label := m.Name; {
 		case m.Thread > 0:
 			name += "/T" + strconv.Itoa(m.Thread)
+		case label != "":
+			name += "/" + label
 		case len(in.Members) > 1:
 			name += "/" + strconv.Itoa(i+1)
 		}

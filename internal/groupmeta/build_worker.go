@@ -89,7 +89,12 @@ func (w *workerBuild) metadata(out *builtMember, raw []byte) {
 	out.Metadata.UsedVersion, out.Metadata.SupportedVersion = StreamMajor, StreamMajor
 	out.Metadata.TrailingBytes = meta.TrailingBytes
 	out.instance, out.process = meta.Instance, true
-	out.workers = int(meta.Workers)
+	out.base = meta.ClientID
+	if n, err := strconv.Atoi(meta.Worker); err == nil && n > 0 {
+		out.Thread = n
+	} else {
+		out.Name = meta.Worker
+	}
 	w.topology(meta)
 	out.sums = make(map[model.TaskID]int64, len(meta.Tasks))
 	for _, t := range meta.Tasks {

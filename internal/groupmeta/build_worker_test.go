@@ -83,7 +83,7 @@ func TestWorkerGroup(t *testing.T) {
 		if g.Kind != model.Worker || g.KindBasis != model.BasisProtocol || g.Mode != mode || g.Assignor != "learner" || g.Topology.Source != "metadata" {
 			t.Errorf("%s: %+v", protocolType, g)
 		}
-		if len(g.Instances) != 3 || g.Instances[0].Name != "click-1" || g.Instances[0].ID != workerID("1") || g.Instances[0].Members[0].Name != "click-1" {
+		if len(g.Instances) != 3 || g.Instances[0].Name != "click-1" || g.Instances[0].ID != workerID("1") || g.Instances[0].Members[0].Name != "click-1/T1" {
 			t.Errorf("%s: instances %+v", protocolType, g.Instances)
 		}
 		task := holding(t, g, "click-1", "0_0")
