@@ -43,7 +43,7 @@ func ParseFormat(s string) (Format, error) {
 	return f, nil
 }
 
-// Set, String and Type make Format a flag value.
+// Set reads a flag's value.
 func (f *Format) Set(s string) error {
 	v, err := ParseFormat(s)
 	if err == nil {

@@ -206,17 +206,17 @@ func tagTexts(tags map[string]string) []string {
 // staticIDs are the group.instance.ids of an instance, "-" for members without.
 func staticIDs(members []model.Member) render.Cell {
 	ids := make([]string, 0, len(members))
-	any := false
+	static := false
 	for i := range members {
 		id := members[i].InstanceID
-		any = any || id != ""
+		static = static || id != ""
 		if id == "" {
 			id = render.None
 		}
 		ids = append(ids, id)
 	}
 	switch {
-	case !any:
+	case !static:
 		return render.Dash()
 	case len(ids) > 2, render.Width(strings.Join(ids, " ")) > nameCap:
 		if len(ids) > 1 {

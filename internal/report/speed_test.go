@@ -24,10 +24,10 @@ func manyGroups(n int) []*model.Group {
 	return out
 }
 
-func benchmark(b *testing.B, f render.Format, make func() render.Report) {
+func benchmark(b *testing.B, f render.Format, build func() render.Report) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := render.Write(io.Discard, render.Options{Format: f}, make()); err != nil {
+		if err := render.Write(io.Discard, render.Options{Format: f}, build()); err != nil {
 			b.Fatal(err)
 		}
 	}

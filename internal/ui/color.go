@@ -21,7 +21,7 @@ func ParseMode(s string) (Mode, error) {
 	return "", fmt.Errorf("color %q is not one of auto, always, never", s)
 }
 
-// Set, String and Type make Mode a flag value.
+// Set reads a flag's value.
 func (m *Mode) Set(s string) error {
 	v, err := ParseMode(s)
 	if err == nil {
