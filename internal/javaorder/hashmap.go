@@ -1,14 +1,15 @@
 package javaorder
 
 // HashMap is the order in which a java.util.HashMap of distinct keys iterates.
-// It holds no keys: an entry is the number of its insertion, from 0. Buckets of
-// more than eight entries grow a small table at once, as in Java; what a tree
-// does to the order of a bucket in a large table is not modelled.
+// It holds no keys: an entry is the number of its insertion, from 0. Of keys
+// with one hashCode the one entered first must be the lesser one; that matters
+// only in buckets so full that Java makes trees of them.
 type HashMap struct {
 	table []int32 // first entry of each bucket, -1 when empty
 	next  []int32 // by entry: the one after it in its bucket, -1 for none
 	hash  []uint32
-	limit int // the table doubles when the size passes it
+	limit int       // the table doubles when the size passes it
+	trees *treeBins // nil as long as no bucket was a tree
 }
 
 // DefaultCapacity is the table size of new HashMap() and new HashSet().
@@ -16,6 +17,7 @@ const DefaultCapacity = 16
 
 const (
 	crowded  = 8  // a bucket that would pass this becomes a tree
+	sparse   = 6  // a tree of at most so many entries becomes a list when the table doubles
 	treeable = 64 // smallest table that has trees; smaller ones double instead
 )
 
@@ -47,17 +49,21 @@ func (m *HashMap) Len() int { return len(m.next) }
 func (m *HashMap) Put(hash uint32) {
 	e := m.entry(hash)
 	b := m.bucket(e)
-	before := 0
-	if last := m.table[b]; last < 0 {
-		m.table[b] = e
+	if m.trees.has(m.table[b]) {
+		m.trees.insert(m, e)
 	} else {
-		for before = 1; m.next[last] >= 0; before++ {
-			last = m.next[last]
+		before := 0
+		if last := m.table[b]; last < 0 {
+			m.table[b] = e
+		} else {
+			for before = 1; m.next[last] >= 0; before++ {
+				last = m.next[last]
+			}
+			m.next[last] = e
 		}
-		m.next[last] = e
-	}
-	if before >= crowded && len(m.table) < treeable {
-		m.grow()
+		if before >= crowded {
+			m.relieve(b)
+		}
 	}
 	if len(m.next) > m.limit {
 		m.grow()
@@ -70,14 +76,30 @@ func (m *HashMap) ComputeIfAbsent(hash uint32) {
 	m.ComputePresent()
 	e := m.entry(hash)
 	b := m.bucket(e)
+	if m.trees.has(m.table[b]) {
+		m.trees.insert(m, e)
+		return
+	}
 	before := 0
 	for i := m.table[b]; i >= 0; i = m.next[i] {
 		before++
 	}
 	m.next[e], m.table[b] = m.table[b], e
-	if before >= crowded-1 && len(m.table) < treeable {
-		m.grow()
+	if before >= crowded-1 {
+		m.relieve(b)
 	}
+}
+
+// relieve makes a tree of a crowded bucket, or doubles a small table.
+func (m *HashMap) relieve(b int) {
+	if len(m.table) < treeable {
+		m.grow()
+		return
+	}
+	if m.trees == nil {
+		m.trees = &treeBins{}
+	}
+	m.trees.build(m, b)
 }
 
 // ComputePresent is computeIfAbsent of a key that is there: it enters nothing,
@@ -112,13 +134,15 @@ func (m *HashMap) grow() {
 	old := m.table
 	m.allocate(2 * len(old))
 	for i, e := range old {
+		tree := m.trees.has(e)
 		low, high := int32(-1), int32(-1) // last entries of the two new buckets
+		lows, highs := 0, 0
 		for e >= 0 {
 			after := m.next[e]
 			m.next[e] = -1
-			last, b := &low, i
+			last, b, n := &low, i, &lows
 			if m.bucket(e) != i {
-				last, b = &high, i+len(old)
+				last, b, n = &high, i+len(old), &highs
 			}
 			if *last < 0 {
 				m.table[b] = e
@@ -126,7 +150,12 @@ func (m *HashMap) grow() {
 				m.next[*last] = e
 			}
 			*last = e
+			*n++
 			e = after
+		}
+		if tree {
+			m.trees.split(m, i, lows, highs)
+			m.trees.split(m, i+len(old), highs, lows)
 		}
 	}
 }
