@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +72,7 @@ in bytes, DESCRIBE_CONFIGS on the group for the settings of a streams group.`,
 	f.BoolVar(&o.choice.all, "all", false, "describe every stream group that is visible")
 	f.BoolVar(&o.threads, "threads", false, "show every thread")
 	f.StringVar(&o.by, "by", "", "sums and balance over `what`: topic, instance or subtopology")
-	f.BoolVar(&o.tree, "tree", false, "show the topology as a tree")
+	f.BoolVar(&o.tree, "tree", false, "show the topology as a tree (also --topology without a file)")
 	f.StringSliceVar(&o.failOn.codes, "fail-on", nil, "exit 3 when a group has this finding `code`, or any")
 	o.watch.bind(cmd)
 	return cmd
@@ -132,9 +133,13 @@ func (o *describeGroupOptions) look(ctx context.Context, r *reader, re *regexp.R
 	if err != nil {
 		return look{}, err
 	}
+	begin := o.d.now()
 	groups, err := r.describe(ctx, c.ids)
 	if len(groups) == 0 {
 		return look{}, errors.Join(c.err, err)
+	}
+	if took := o.d.now().Sub(begin); took >= settleFor && !ended(groups[0]) {
+		ro.InStateFor = took.Truncate(time.Second)
 	}
 	l := look{err: errors.Join(c.err, err, partialOf(groups)), unmet: o.failOn.unmet(groups)}
 	for _, g := range groups {
@@ -149,6 +154,9 @@ func (o *describeGroupOptions) look(ctx context.Context, r *reader, re *regexp.R
 	}
 	return l, nil
 }
+
+// settleFor is how long a describe waits for a rebalance to end.
+const settleFor = 2 * time.Second
 
 // brief reports whether healthy groups take only a line: where nobody asked
 // for particular ones.

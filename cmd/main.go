@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -72,6 +73,7 @@ func (e timeoutError) Is(target error) bool { return target == context.DeadlineE
 // execute runs one command line and prints its error.
 func execute(ctx context.Context, args []string, d *deps) int {
 	root := newRootCmd(d)
+	args = bareTopology(args)
 	root.SetArgs(args)
 	err := run(ctx, root, args)
 	if d.finish != nil {
@@ -99,6 +101,18 @@ func run(ctx context.Context, root *cobra.Command, args []string) error {
 		}
 	}
 	return root.ExecuteContext(ctx)
+}
+
+// bareTopology makes --topology without a value, at the end or before another
+// flag, --tree: the topology shown rather than read.
+func bareTopology(args []string) []string {
+	out := slices.Clone(args)
+	for i, a := range out {
+		if a == "--topology" && (i == len(out)-1 || strings.HasPrefix(out[i+1], "-")) {
+			out[i] = "--tree"
+		}
+	}
+	return out
 }
 
 func printStopped(w io.Writer, stop stopped, onStop string) {

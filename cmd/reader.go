@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -54,12 +55,10 @@ func (r *reader) describe(ctx context.Context, ids []string) ([]*model.Group, er
 // describeQuery asks for everything a description shows.
 func (r *reader) describeQuery(ids []string) kclient.Query {
 	q := kclient.DescribeQuery(ids...)
-	q.Topology = true
+	q.Topology, q.SettleFor = true, settleFor
 	if r.options.Topology != nil {
 		for _, s := range r.options.Topology.Subtopologies {
-			for _, l := range [][]string{s.SourceTopics, s.RepartitionSourceTopics, s.ChangelogTopics} {
-				q.Topics = append(q.Topics, l...)
-			}
+			q.Topics = append(q.Topics, s.SourceTopics...) // internal ones are read by the group's name
 		}
 		slices.Sort(q.Topics)
 		q.Topics = slices.Compact(q.Topics)
@@ -71,6 +70,7 @@ func (r *reader) describeQuery(ids []string) kclient.Query {
 func (r *reader) look(ctx context.Context, q kclient.Query) (*snapshot.Snapshot, error) {
 	s, err := r.cluster.Snapshot(ctx, q)
 	if err != nil || r.d.flags.sample == 0 || r.offline() {
+		r.tell(s)
 		return s, err
 	}
 	r.options.Earlier = s
@@ -81,6 +81,16 @@ func (r *reader) look(ctx context.Context, q kclient.Query) (*snapshot.Snapshot,
 	case <-time.After(r.d.flags.sample):
 	}
 	return r.cluster.Snapshot(ctx, q)
+}
+
+// tell says with -v what could be read besides the groups, and what was refused.
+func (r *reader) tell(s *snapshot.Snapshot) {
+	if s == nil {
+		return
+	}
+	for _, k := range slices.Sorted(maps.Keys(s.Options)) {
+		r.d.verbose("%s: %s", k, s.Options[k])
+	}
 }
 
 // build makes the models of the named groups.
