@@ -44,9 +44,6 @@ func (t *treeBins) build(m *HashMap, b int) {
 func (t *treeBins) insert(m *HashMap, e int32) {
 	b := m.bucket(e)
 	root := m.table[b]
-	for t.nodes[root].parent >= 0 {
-		root = t.nodes[root].parent
-	}
 	*t.node(e) = treeNode{left: -1, right: -1, parent: -1, in: true}
 	parent := t.link(m, root, e)
 	m.next[e], m.next[parent] = m.next[parent], e

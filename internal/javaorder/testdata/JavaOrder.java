@@ -37,7 +37,7 @@ public final class JavaOrder {
                 steps.append(i > 0 ? "," : "").append("{\"present\":").append(old).append("}");
                 continue;
             }
-            final int hash = crowd ? rnd.nextInt(3) * (1 << 20) + (rnd.nextInt(4) << 10) : no % 3 == 1 ? rnd.nextInt(spread) << 8 : rnd.nextInt(spread);
+            final int hash = crowd ? (no % 2 == 0 ? rnd.nextInt(3) * (1 << 20) + (rnd.nextInt(4) << 10) : rnd.nextInt(24) << 6 | rnd.nextInt(3) | rnd.nextInt(2) << 20) : no % 3 == 1 ? rnd.nextInt(spread) << 8 : rnd.nextInt(spread);
             final Key k = new Key(id, hash);
             final boolean put = no % 5 != 4 && rnd.nextInt(no % 5 == 3 ? 2 : 9) != 0;
             if (put) m.put(k, id); else m.computeIfAbsent(k, x -> x.id);
