@@ -52,7 +52,7 @@ func layout() []row {
 		{pkg: "internal/report", ours: list("model groupmeta plan progress render"), pure: true},
 		{
 			pkg:  "internal/render",
-			ours: list("ui"),
+			ours: list("model ui"),
 			// runewidth is what tablewriter measures with.
 			others: []string{
 				"github.com/olekukonko/tablewriter", "github.com/mattn/go-runewidth", "github.com/fatih/color", "go.yaml.in/yaml/v3",

@@ -113,10 +113,10 @@ func copyOf(g *model.Group, stopping *model.Instance, id model.TaskID) (Blocker,
 		case r.RemainingRecords != nil && old:
 			best = Unknown
 			b.Copy, b.RemainingRecords = in.ID, r.RemainingRecords
-			b.Why = fmt.Sprintf("copy on %s as of the last round: up to %d records behind", in.Name, *r.RemainingRecords)
+			b.Why = fmt.Sprintf("copy on %s as of the last round: up to %s records behind", in.Name, model.Thousands(*r.RemainingRecords))
 		case r.RemainingRecords != nil:
 			b.Copy, b.RemainingRecords = in.ID, r.RemainingRecords
-			b.Why = fmt.Sprintf("copy on %s still restores %d records", in.Name, *r.RemainingRecords)
+			b.Why = fmt.Sprintf("copy on %s still restores %s records", in.Name, model.Thousands(*r.RemainingRecords))
 		case best == No:
 			best = Unknown
 			b.Copy = in.ID

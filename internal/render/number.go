@@ -3,33 +3,16 @@ package render
 import (
 	"math"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/streamctl/streamctl/internal/model"
 )
 
 // None is shown for what is not known or does not apply.
 const None = "-"
 
 // Int writes a number with thousands separators, for example "49,936".
-func Int(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	digits := len(s)
-	if n < 0 {
-		digits--
-	}
-	if digits <= 3 {
-		return s
-	}
-	var b strings.Builder
-	b.Grow(len(s) + digits/3)
-	for i := range len(s) {
-		if left := len(s) - i; i > 0 && left%3 == 0 && s[i-1] != '-' {
-			b.WriteByte(',')
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
+func Int(n int64) string { return model.Thousands(n) }
 
 // OptInt is Int, or None for nil.
 func OptInt(n *int64) string {

@@ -164,6 +164,9 @@ func (s *screen) positions() string {
 		if age == "" {
 			age = "when is not known"
 		}
+		if s.g.Kind == model.Worker {
+			return "from the workers' last join, " + age
+		}
 		text := "from the last round, " + age + "; a classic group reports none between rounds"
 		if s.o.has("rebalance") {
 			text += " (rebalance asks for one)"
