@@ -29,6 +29,7 @@ lint:
 # A package without the flag rejects it, so only those that have one are named.
 golden:
 	$(GO) test ./cmd ./internal/report ./internal/render -update
+	$(GO) test ./internal/assign -rewrite
 
 docs:
 	$(GO) run . docs --format markdown --dir docs/cli
