@@ -117,7 +117,7 @@ type batch struct {
 // batches cuts what is to do into requests, in the order of the parts.
 func batches(groups []*group) []batch {
 	var out []batch
-	for p := partClassic; p <= partConfigs; p <<= 1 {
+	for p := partClassic; p <= partCommits; p <<= 1 {
 		open := map[int32]int{} // node -> index of its batch that is not full
 		for _, g := range groups {
 			if g.todo&p == 0 || g.done || g.node == unknownNode {
@@ -161,8 +161,6 @@ func (r *run) askBatch(ctx context.Context, b batch) {
 		err = r.askConsumer(ctx, b)
 	case partCommits:
 		err = r.askCommits(ctx, b)
-	case partConfigs:
-		err = r.askConfigs(ctx, b)
 	}
 	if err == nil {
 		return
@@ -197,14 +195,8 @@ func (r *run) askBatch(ctx context.Context, b batch) {
 // held.
 func (r *run) noteUnsupported(p part) {
 	r.missingAPIs |= p
-	if r.s.Options == nil {
-		r.s.Options = map[string]string{}
-	}
-	switch p {
-	case partStreams:
-		r.s.Options[OptionStreams] = "unsupported"
-	case partConfigs:
-		r.s.Options[OptionGroupConfigs] = "unsupported"
+	if p == partStreams {
+		r.setOptionLocked(OptionStreams, "unsupported")
 	}
 }
 

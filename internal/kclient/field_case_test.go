@@ -1,9 +1,6 @@
 package kclient
 
 import (
-	"context"
-	"net"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,12 +11,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
 
-	"github.com/streamctl/streamctl/internal/config"
 	"github.com/streamctl/streamctl/internal/model"
-	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
-var describeKey = kmsg.DescribeGroups
+const describeKey = kmsg.DescribeGroups
 
 // Field case 30: the coordinator moved, or loads; the group is read all the
 // same.
@@ -84,58 +79,6 @@ func TestFieldCase30NeverStops(t *testing.T) {
 	}
 }
 
-// Field cases 45 and 49: commits of a group without members, and -1, are read
-// as they are.
-func TestFieldCase49CommitsWithoutMembers(t *testing.T) {
-	f := newFake(t)
-	f.topic("orders", 3, 10, 20, 30)
-	f.commit("gone", "orders", 4, 20)
-	s := f.read(within(t, 10*time.Second), DescribeQuery("gone"))
-	g := s.Group("gone")
-	if len(s.Errors) != 0 || g.Classic == nil || g.Classic.State != model.StateEmpty || len(g.Commits) != 2 {
-		t.Fatalf("errors %+v, group %+v", s.Errors, g)
-	}
-	if l := logOf(t, s, "orders", 2); l.Start == nil || *l.Start != 0 || *l.End != 30 {
-		t.Errorf("partition without a commit: %+v", l)
-	}
-}
-
-// Field case 52: a deleted topic is missing by name, the rest is read.
-func TestFieldCase52TopicDeleted(t *testing.T) {
-	f := newFake(t)
-	f.topic("in", 1, 10)
-	f.topic("gone", 1, 5)
-	f.commit("app", "in", 3)
-	f.commit("app", "gone", 5)
-	f.onResponse(func(_ kmsg.Request, resp kmsg.Response) { // the embedded broker drops commits with their topic
-		if r, ok := resp.(*kmsg.OffsetFetchResponse); ok {
-			for i := range r.Groups {
-				topic := kmsg.NewOffsetFetchResponseGroupTopic()
-				topic.Topic = "gone"
-				p := kmsg.NewOffsetFetchResponseGroupTopicPartition()
-				p.Offset = 5
-				topic.Partitions = append(topic.Partitions, p)
-				r.Groups[i].Topics = append(r.Groups[i].Topics, topic)
-			}
-		}
-	})
-	if _, err := f.admin().DeleteTopics(t.Context(), "gone"); err != nil {
-		t.Fatal(err)
-	}
-	for _, internal := range []bool{true, false} {
-		q := DescribeQuery("app")
-		q.InternalTopics = internal
-		s := f.read(within(t, 10*time.Second), q)
-		want := []snapshot.MissingTopic{{Name: "gone", ErrorCode: kerr.UnknownTopicOrPartition.Code}}
-		if !slices.Equal(s.Missing, want) || len(s.Errors) != 0 {
-			t.Errorf("missing %+v, errors %+v", s.Missing, s.Errors)
-		}
-		if l := logOf(t, s, "in", 0); *l.End != 10 {
-			t.Errorf("log: %+v", l)
-		}
-	}
-}
-
 // Field case 57: an unknown group is one that the broker does not know, on old
 // brokers and new ones, and no error of reading.
 func TestFieldCase57UnknownGroup(t *testing.T) {
@@ -152,68 +95,6 @@ func TestFieldCase57UnknownGroup(t *testing.T) {
 				t.Errorf("errors %+v, group %+v", s.Errors, g)
 			}
 		})
-	}
-}
-
-// Field case 57: a port that accepts and says nothing ends within the time
-// given.
-func TestFieldCase57SilentBroker(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			t.Cleanup(func() { _ = c.Close() })
-		}
-	}()
-	c := dialTest(t, config.Connection{Bootstrap: []string{l.Addr().String()}, RequestTimeout: 10 * time.Second})
-	start := time.Now()
-	s, err := c.Snapshot(within(t, time.Second), DescribeQuery("shop"))
-	if took := time.Since(start); err == nil || s != nil || took > 2*time.Second {
-		t.Errorf("after %v: %v, %v", took, s, err)
-	}
-	a, ok := c.trace.settled(l.Addr().String())
-	if !ok || a.step != config.StepVersions || a.read {
-		t.Errorf("attempt: %+v", a)
-	}
-}
-
-// Field case 58: a port where nothing listens is an error at once.
-func TestFieldCase58DeadPort(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	_ = l.Close()
-	c := dialTest(t, config.Connection{Bootstrap: []string{addr}})
-	start := time.Now()
-	_, err = c.Snapshot(within(t, 10*time.Second), ListQuery())
-	if took := time.Since(start); err == nil || took > time.Second {
-		t.Errorf("after %v: %v", took, err)
-	}
-	if a, _ := c.trace.settled(addr); a.step != config.StepDial {
-		t.Errorf("attempt: %+v", a)
-	}
-}
-
-// A dead bootstrap server costs nothing when another one answers.
-func TestOneBootstrapServerDead(t *testing.T) {
-	f := newFake(t)
-	shop(t, f)
-	conn := f.connection()
-	conn.Bootstrap = append([]string{"127.0.0.1:1", "127.0.0.1:2"}, conn.Bootstrap...)
-	for range 3 {
-		s, err := dialTest(t, conn).Snapshot(within(t, 5*time.Second), DescribeQuery("shop"))
-		if err != nil || len(s.Errors) != 0 || s.Group("shop").Classic == nil {
-			t.Fatalf("%v, %+v", err, s)
-		}
 	}
 }
 
@@ -250,39 +131,6 @@ func TestOldBroker(t *testing.T) {
 	for _, g := range s.Groups {
 		if g.Classic == nil || !g.CommitsRead || len(g.Commits) == 0 || g.Listed == nil || g.Listed.Type != "" {
 			t.Errorf("group: %+v", g)
-		}
-	}
-}
-
-// Brokers that do not know group configs, or refuse them, are no error.
-func TestGroupConfigs(t *testing.T) {
-	f := newFake(t)
-	shop(t, f)
-	var code atomic.Int32
-	f.onResponse(func(_ kmsg.Request, resp kmsg.Response) {
-		if r, ok := resp.(*kmsg.DescribeConfigsResponse); ok {
-			for i := range r.Resources {
-				r.Resources[i].ErrorCode = int16(code.Load())
-				if code.Load() == 0 {
-					c := kmsg.NewDescribeConfigsResponseResourceConfig()
-					c.Name, c.Value, c.Source = "streams.num.standby.replicas", kmsg.StringPtr("1"), kmsg.ConfigSourceDefaultConfig
-					r.Resources[i].Configs = []kmsg.DescribeConfigsResponseResourceConfig{c}
-				}
-			}
-		}
-	})
-	for c, want := range map[*kerr.Error]string{nil: "read", kerr.InvalidRequest: "unsupported", kerr.GroupAuthorizationFailed: "refused"} {
-		code.Store(0)
-		if c != nil {
-			code.Store(int32(c.Code))
-		}
-		s := f.read(within(t, 10*time.Second), DescribeQuery("shop"))
-		if len(s.Errors) != 0 || s.Options[OptionGroupConfigs] != want {
-			t.Errorf("%v: errors %+v, option %q", c, s.Errors, s.Options[OptionGroupConfigs])
-		}
-		configs := s.Group("shop").Configs
-		if c == nil && (len(configs) != 1 || configs[0].Source != "DEFAULT_CONFIG" || *configs[0].Value != "1") {
-			t.Errorf("configs: %+v", configs)
 		}
 	}
 }
@@ -370,109 +218,6 @@ func TestFieldCase69SlowCoordinator(t *testing.T) {
 	}
 }
 
-// Field case 70: a partition without leader is an error by name, the others
-// are read.
-func TestFieldCase70NoLeader(t *testing.T) {
-	f := newFake(t)
-	shop(t, f)
-	f.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ListOffsets}, Topic: "orders", Partitions: []int32{1}, Err: kerr.LeaderNotAvailable, Count: -1})
-	s := f.read(within(t, 10*time.Second), DescribeQuery("shop"))
-	if l := logOf(t, s, "orders", 0); l.End == nil || *l.End != 10 {
-		t.Errorf("log of the other partition: %+v", l)
-	}
-	l := logOf(t, s, "orders", 1)
-	if l.End != nil || l.Start != nil || l.ErrorCode != kerr.LeaderNotAvailable.Code {
-		t.Errorf("log: %+v", l)
-	}
-	e := errorOf(s, "topic orders")
-	if e == nil || e.Code != "LEADER_NOT_AVAILABLE" || !strings.Contains(e.Text, "partition 1") || len(s.Errors) != 1 {
-		t.Errorf("errors: %+v", s.Errors)
-	}
-}
-
-// A leader that moved between metadata and the question is found again.
-func TestLeaderMoves(t *testing.T) {
-	f := newFake(t)
-	shop(t, f)
-	f.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ListOffsets}, Topic: "orders", Err: kerr.NotLeaderForPartition, Count: 2})
-	s := f.read(within(t, 10*time.Second), DescribeQuery("shop"))
-	if l := logOf(t, s, "orders", 1); len(s.Errors) != 0 || l.End == nil || *l.End != 20 || l.ErrorCode != 0 {
-		t.Errorf("errors %+v, log %+v", s.Errors, l)
-	}
-}
-
-// Field case 73: one group is read without ListGroups and without the metadata
-// of all topics.
-func TestFieldCase73LeastRights(t *testing.T) {
-	f := newFake(t)
-	shop(t, f)
-	f.onResponse(func(req kmsg.Request, resp kmsg.Response) {
-		if r, ok := resp.(*kmsg.MetadataResponse); ok && req.(*kmsg.MetadataRequest).Topics == nil {
-			r.Topics = nil // hidden without an error
-		}
-	})
-	f.ControlKey(kmsg.ListGroups.Int16(), func(req kmsg.Request) (kmsg.Response, error, bool) {
-		f.KeepControl()
-		resp := req.ResponseKind().(*kmsg.ListGroupsResponse)
-		resp.ErrorCode = kerr.ClusterAuthorizationFailed.Code
-		return resp, nil, true
-	})
-	s := f.read(within(t, 10*time.Second), DescribeQuery("shop"))
-	g := s.Group("shop")
-	if len(s.Errors) != 0 || g.Classic == nil || len(g.Commits) != 2 {
-		t.Fatalf("errors %+v, group %+v", s.Errors, g)
-	}
-	if l := logOf(t, s, "orders", 0); l.End == nil || *l.End != 10 {
-		t.Errorf("log: %+v", l)
-	}
-	if len(f.requests(kmsg.ListGroups.Int16())) != 0 {
-		t.Error("asked for a list")
-	}
-}
-
-// What is hidden is said: a topic that members run and that no answer names is
-// asked for by name, and the permission is named.
-func TestHiddenTopic(t *testing.T) {
-	f := newFake(t)
-	shop(t, f)
-	refused := kerr.TopicAuthorizationFailed.Code
-	f.onResponse(func(req kmsg.Request, resp kmsg.Response) {
-		switch r := resp.(type) {
-		case *kmsg.MetadataResponse:
-			if req.(*kmsg.MetadataRequest).Topics == nil {
-				r.Topics = nil
-			}
-			for i := range r.Topics {
-				r.Topics[i].ErrorCode, r.Topics[i].Partitions = refused, nil
-			}
-		case *kmsg.OffsetFetchResponse:
-			for i := range r.Groups {
-				if req.(*kmsg.OffsetFetchRequest).Groups[i].Topics == nil {
-					r.Groups[i].Topics = nil
-				}
-				for j := range r.Groups[i].Topics {
-					for k := range r.Groups[i].Topics[j].Partitions {
-						p := &r.Groups[i].Topics[j].Partitions[k]
-						p.Offset, p.ErrorCode = -1, refused
-					}
-				}
-			}
-		}
-	})
-	s := f.read(within(t, 10*time.Second), DescribeQuery("shop"))
-	want := []snapshot.MissingTopic{{Name: "orders", ErrorCode: refused}}
-	if !slices.Equal(s.Missing, want) {
-		t.Errorf("missing: %+v", s.Missing)
-	}
-	e := errorOf(s, "topic orders")
-	if e == nil || e.Code != "TOPIC_AUTHORIZATION_FAILED" || e.Hint != `needs DESCRIBE on topic "orders"` {
-		t.Errorf("errors: %+v", s.Errors)
-	}
-	if g := s.Group("shop"); len(g.Commits) != 2 || g.Commits[0].Offset != -1 || g.Commits[0].ErrorCode != refused {
-		t.Errorf("commits: %+v", g.Commits)
-	}
-}
-
 // A refused group names the permission; the others are unharmed.
 func TestRefusedGroup(t *testing.T) {
 	f := newFake(t)
@@ -486,55 +231,6 @@ func TestRefusedGroup(t *testing.T) {
 	}
 	if g := s.Group("shop"); g.Classic == nil || len(g.Commits) != 2 {
 		t.Errorf("the other group: %+v", g)
-	}
-}
-
-// Field case 74: refused log sizes are no error.
-func TestFieldCase74LogDirsRefused(t *testing.T) {
-	for _, c := range []struct {
-		nodes []int32
-		want  string
-	}{{nil, "refused"}, {[]int32{1}, "refused by 1 of 3 brokers"}} {
-		f := newFake(t, kfake.NumBrokers(3))
-		f.topic("wide", 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
-		f.commit("app", "wide", 1)
-		f.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.DescribeLogDirs}, Nodes: c.nodes, TopLevel: true, Err: kerr.ClusterAuthorizationFailed, Count: -1})
-		s := f.read(within(t, 10*time.Second), DescribeQuery("app"))
-		if len(s.Errors) != 0 || s.Options[OptionLogDirs] != c.want {
-			t.Errorf("errors %+v, option %q, want %q", s.Errors, s.Options[OptionLogDirs], c.want)
-		}
-		if (c.nodes == nil) != (len(s.LogSizes) == 0) {
-			t.Errorf("%d sizes", len(s.LogSizes))
-		}
-	}
-}
-
-// A broker that dies costs its own part; its name and address are told.
-func TestAdvertisedBrokerUnknown(t *testing.T) {
-	f := newFake(t, kfake.NumBrokers(2))
-	shop(t, f)
-	dead := f.CoordinatorFor("shop")
-	f.onResponse(func(_ kmsg.Request, resp kmsg.Response) {
-		if r, ok := resp.(*kmsg.MetadataResponse); ok {
-			for i := range r.Brokers {
-				if r.Brokers[i].NodeID == dead {
-					r.Brokers[i].Host = "broker-7.invalid"
-				}
-			}
-		}
-	})
-	conn := f.connection()
-	conn.Bootstrap = []string{f.ListenAddrs()[1-dead]}
-	start := time.Now()
-	s, err := dialTest(t, conn).Snapshot(within(t, 10*time.Second), DescribeQuery("shop"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("took %v", took)
-	}
-	if e := errorOf(s, "group shop"); e == nil || !strings.Contains(e.Text, "broker-7.invalid") {
-		t.Errorf("errors: %+v", s.Errors)
 	}
 }
 
@@ -558,22 +254,5 @@ func TestSettle(t *testing.T) {
 	s = f.read(within(t, 10*time.Second), q)
 	if g := s.Group("shop"); g.Classic.State != model.StatePreparingRebalance || len(s.Errors) != 0 {
 		t.Errorf("errors %+v, %+v", s.Errors, g.Classic)
-	}
-}
-
-// Ctrl-C ends everything with the context's own error.
-func TestCancelled(t *testing.T) {
-	f := newFake(t)
-	shop(t, f)
-	f.ControlKey(describeKey.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
-		f.KeepControl()
-		return nil, nil, true // never answered
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(200*time.Millisecond, cancel)
-	start := time.Now()
-	_, err := dialTest(t, f.connection()).Snapshot(ctx, DescribeQuery("shop"))
-	if err != context.Canceled || time.Since(start) > 2*time.Second { //nolint:errorlint // exactly that error
-		t.Errorf("after %v: %v", time.Since(start), err)
 	}
 }

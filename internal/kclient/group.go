@@ -24,11 +24,8 @@ const (
 )
 
 func (p part) verb() string {
-	switch p {
-	case partCommits:
+	if p == partCommits {
 		return "read commits of"
-	case partConfigs:
-		return "read configs of"
 	}
 	return "describe"
 }
@@ -66,7 +63,9 @@ func (r *run) readGroups(ctx context.Context) {
 	if !r.wantsGroups() || len(r.groups) == 0 {
 		return
 	}
-	early := r.q.Commits && r.q.OffsetsFor == nil
+	// Of many groups the describes come first, so that slow commits cost only
+	// themselves (field case 69); of few, both are on their way at once.
+	early := r.q.Commits && r.q.OffsetsFor == nil && !r.q.ListAll
 	for _, g := range r.groups {
 		if g.done {
 			continue
@@ -79,9 +78,6 @@ func (r *run) readGroups(ctx context.Context) {
 		}
 		if early {
 			g.todo |= partCommits
-		}
-		if r.q.Configs && (g.listed == 0 || g.listed == partStreams) {
-			g.todo |= partConfigs
 		}
 	}
 	r.readParts(ctx)
@@ -223,7 +219,7 @@ func (r *run) settle(g *group) {
 		return
 	}
 	g.todo |= partClassic
-	if r.q.Commits && r.q.OffsetsFor == nil {
+	if g.g.CommitsRead {
 		g.todo |= partCommits
 	}
 }

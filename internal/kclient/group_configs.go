@@ -2,6 +2,8 @@ package kclient
 
 import (
 	"context"
+	"slices"
+	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -9,38 +11,60 @@ import (
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
-// askConfigs reads the settings that the brokers hold for the groups. They
-// count for streams groups only, so a refusal is an option of the snapshot and
-// no error; brokers before 3.8 do not know the resource.
-func (r *run) askConfigs(ctx context.Context, b batch) error {
+// readConfigs reads the settings that the brokers hold for the streams groups;
+// for groups of other kinds they mean nothing. Any broker knows them. A refusal
+// is an option of the snapshot and no error.
+func (r *run) readConfigs(ctx context.Context) {
+	byNode := map[int32][]*group{}
+	for _, g := range r.groups {
+		if g.g.Streams != nil && g.g.Streams.ErrorCode == 0 {
+			byNode[g.node] = append(byNode[g.node], g)
+		}
+	}
+	var wg sync.WaitGroup
+	for node, groups := range byNode {
+		for chunk := range slices.Chunk(groups, groupChunk) {
+			wg.Go(func() { r.askConfigs(ctx, node, chunk) })
+		}
+	}
+	wg.Wait()
+}
+
+func (r *run) askConfigs(ctx context.Context, node int32, groups []*group) {
 	req := kmsg.NewPtrDescribeConfigsRequest()
-	for _, g := range b.groups {
+	byID := map[string]*group{}
+	for _, g := range groups {
+		byID[g.id] = g
 		rs := kmsg.NewDescribeConfigsRequestResource()
 		rs.ResourceType, rs.ResourceName = kmsg.ConfigResourceTypeGroupConfig, g.id
 		req.Resources = append(req.Resources, rs)
 	}
-	kresp, err := r.c.send(ctx, b.node, req)
+	kresp, err := r.c.sendBeside(ctx, node, req)
 	if err != nil {
-		return err
+		r.setOption(OptionGroupConfigs, "failed")
+		return
 	}
 	resp := kresp.(*kmsg.DescribeConfigsResponse)
-	option := "read"
-	r.each(b, len(resp.Resources), func(i int) string { return resp.Resources[i].ResourceName }, func(g *group, i int) int16 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range resp.Resources {
 		w := &resp.Resources[i]
+		g := byID[w.ResourceName]
+		if g == nil {
+			continue
+		}
+		option := "failed"
 		switch {
 		case w.ErrorCode == 0:
+			option = "read"
 			g.g.Configs = configsFromWire(w.Configs)
 		case w.ErrorCode == kerr.InvalidRequest.Code:
 			option = "unsupported"
 		case isRefusal(w.ErrorCode):
 			option = "refused"
-		default:
-			option = "failed"
 		}
-		return 0
-	})
-	r.setOption(OptionGroupConfigs, option)
-	return nil
+		r.setOptionLocked(OptionGroupConfigs, option)
+	}
 }
 
 func configsFromWire(w []kmsg.DescribeConfigsResponseResourceConfig) []snapshot.Config {

@@ -67,7 +67,7 @@ func (r *run) logSizesOf(ctx context.Context, broker int32, topics map[string][]
 		t.Topic, t.Partitions = name, parts
 		req.Topics = append(req.Topics, t)
 	}
-	kresp, err := r.c.send(ctx, broker, req)
+	kresp, err := r.c.sendBeside(ctx, broker, req)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -84,7 +84,7 @@ func TestProbeLogin(t *testing.T) {
 	const wrong = "no-such-password"
 	for password, want := range map[string][]string{
 		"right": {"bootstrap api-versions ok", "bootstrap login ok", "bootstrap metadata ok"},
-		wrong: {"bootstrap api-versions ok", "bootstrap login failed"},
+		wrong:   {"bootstrap api-versions ok", "bootstrap login failed"},
 	} {
 		conn := f.connection()
 		conn.SASL = &config.SASL{Mechanism: "PLAIN", User: "op", Password: config.Secret(password)}

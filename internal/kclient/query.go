@@ -39,7 +39,7 @@ type Query struct {
 
 	StableEnds    bool // last stable offsets besides the ends
 	LogSizes      bool // bytes of the replicas of the topics read; a refusal is Options["log_dirs"]
-	Configs       bool // group configs; a refusal is Options["group_configs"]
+	Configs       bool // group configs of streams groups; a refusal is Options["group_configs"]
 	AuthorizedOps bool // authorized operations in the describes
 	Topology      bool // text form of a streams group's topology, where the broker has it
 	APIVersions   bool // of every broker; else of the one that answered first

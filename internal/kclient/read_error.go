@@ -34,6 +34,10 @@ func (r *run) addErrorLocked(e snapshot.Error) {
 func (r *run) setOption(key, value string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.setOptionLocked(key, value)
+}
+
+func (r *run) setOptionLocked(key, value string) {
 	if r.s.Options == nil {
 		r.s.Options = map[string]string{}
 	}

@@ -16,8 +16,22 @@ var errNoBroker = errors.New("no broker of the cluster is known")
 // send asks one broker. A connection that broke is opened again; a broker that
 // does not answer in time is not asked again.
 func (c *Client) send(ctx context.Context, id int32, req kmsg.Request) (kmsg.Response, error) {
+	return c.sendOn(ctx, c.handle(id), req)
+}
+
+// sendBeside asks one broker on a connection where it does not hold up the
+// requests of send: a broker answers one connection in order. Where a
+// connection costs a handshake or a login it is not worth another.
+func (c *Client) sendBeside(ctx context.Context, id int32, req kmsg.Request) (kmsg.Response, error) {
+	if c.conn.TLS != nil || c.conn.SASL != nil {
+		return c.send(ctx, id, req)
+	}
+	return c.sendOn(ctx, c.cl.Broker(int(id)), req)
+}
+
+func (c *Client) sendOn(ctx context.Context, b *kgo.Broker, req kmsg.Request) (kmsg.Response, error) {
 	for try := 1; ; try++ {
-		resp, err := c.handle(id).Request(ctx, req)
+		resp, err := b.Request(ctx, req)
 		if err == nil {
 			return resp, nil
 		}
@@ -36,6 +50,16 @@ func (c *Client) send(ctx context.Context, id int32, req kmsg.Request) (kmsg.Res
 // sendAny asks the broker that answered first, and after a while, or when that
 // one fails, others beside it. build makes the request, once for each.
 func (c *Client) sendAny(ctx context.Context, build func() kmsg.Request) (kmsg.Response, error) {
+	return c.sendHedged(ctx, build, hedgeAfter(ctx))
+}
+
+// sendOneByOne is sendAny for a request that is too much work to ask for twice:
+// another broker is asked only when one fails.
+func (c *Client) sendOneByOne(ctx context.Context, build func() kmsg.Request) (kmsg.Response, error) {
+	return c.sendHedged(ctx, build, 0)
+}
+
+func (c *Client) sendHedged(ctx context.Context, build func() kmsg.Request, hedge time.Duration) (kmsg.Response, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type answer struct {
@@ -59,8 +83,8 @@ func (c *Client) sendAny(ctx context.Context, build func() kmsg.Request) (kmsg.R
 			return nil, last
 		}
 		var late <-chan time.Time
-		if len(order) > 0 {
-			late = time.After(hedgeAfter(ctx))
+		if len(order) > 0 && hedge > 0 {
+			late = time.After(hedge)
 		}
 		select {
 		case a := <-answers:

@@ -32,7 +32,7 @@ func TestDescribeClassic(t *testing.T) {
 	if len(s.Errors) != 0 {
 		t.Fatalf("errors: %+v", s.Errors)
 	}
-	if s.ClusterID == nil || *s.ClusterID != "cluster-of-the-test" || len(s.Brokers) != 1 || !s.TakenAt.Equal(testTime) {
+	if s.ClusterID == nil || *s.ClusterID != "cluster-of-the-test" || len(s.Brokers) != 1 || !s.TakenAt.Equal(testTime()) {
 		t.Errorf("head: cluster %v, %d brokers, at %v", s.ClusterID, len(s.Brokers), s.TakenAt)
 	}
 	g := s.Group("shop")

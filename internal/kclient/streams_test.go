@@ -3,6 +3,7 @@ package kclient
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -198,6 +199,29 @@ func TestFieldCase60NamedConsumerGroup(t *testing.T) {
 	}
 }
 
+// A named group that is neither is looked up in the list, so that a share group
+// does not look as if it did not exist.
+func TestFieldCase60NamedShareGroup(t *testing.T) {
+	f := billingCluster(t)
+	f.withStreams(1, nil)
+	f.onResponse(func(_ kmsg.Request, resp kmsg.Response) {
+		switch r := resp.(type) {
+		case *kmsg.DescribeGroupsResponse:
+			g := &r.Groups[0]
+			g.ErrorCode, g.State, g.ErrorMessage = kerr.GroupIDNotFound.Code, "Dead", kmsg.StringPtr("Group billing is not a classic group.")
+		case *kmsg.ListGroupsResponse:
+			for i := range r.Groups {
+				r.Groups[i].GroupType, r.Groups[i].ProtocolType = "share", "share"
+			}
+		}
+	})
+	s := f.read(within(t, 10*time.Second), DescribeQuery("billing"))
+	g := s.Group("billing")
+	if len(s.Errors) != 0 || g.Listed == nil || g.Listed.Type != "share" || len(s.Groups) != 1 {
+		t.Errorf("errors %+v, group %+v", s.Errors, g)
+	}
+}
+
 // A streams group that may not be read is refused whole; the hint names what
 // is needed.
 func TestRefusedStreamsGroup(t *testing.T) {
@@ -234,5 +258,41 @@ func TestStreamsFeatureOff(t *testing.T) {
 	s := f.read(within(t, 10*time.Second), DescribeQuery("shop"))
 	if g := s.Group("shop"); len(s.Errors) != 0 || g.Classic == nil || g.Streams != nil || s.Options[OptionStreams] != "unsupported" {
 		t.Errorf("errors %+v, options %v, group %+v", s.Errors, s.Options, g)
+	}
+}
+
+// Brokers that do not know group configs, or refuse them, are no error.
+func TestGroupConfigs(t *testing.T) {
+	f := billingCluster(t)
+	f.withStreams(1, map[string]*kmsg.StreamsGroupDescribeResponseGroup{"billing": billing()})
+	var code atomic.Int32
+	f.onResponse(func(_ kmsg.Request, resp kmsg.Response) {
+		if r, ok := resp.(*kmsg.DescribeConfigsResponse); ok {
+			for i := range r.Resources {
+				r.Resources[i].ErrorCode = int16(code.Load())
+				if code.Load() == 0 {
+					c := kmsg.NewDescribeConfigsResponseResourceConfig()
+					c.Name, c.Value, c.Source = "streams.num.standby.replicas", kmsg.StringPtr("1"), kmsg.ConfigSourceDefaultConfig
+					r.Resources[i].Configs = []kmsg.DescribeConfigsResponseResourceConfig{c}
+				}
+			}
+		}
+	})
+	for c, want := range map[*kerr.Error]string{nil: "read", kerr.InvalidRequest: "unsupported", kerr.GroupAuthorizationFailed: "refused"} {
+		code.Store(0)
+		if c != nil {
+			code.Store(int32(c.Code))
+		}
+		s := f.read(within(t, 10*time.Second), DescribeQuery("billing", "shop"))
+		if len(s.Errors) != 0 || s.Options[OptionGroupConfigs] != want {
+			t.Errorf("%v: errors %+v, option %q", c, s.Errors, s.Options[OptionGroupConfigs])
+		}
+		if s.Group("shop").Configs != nil {
+			t.Error("configs of a classic group")
+		}
+		configs := s.Group("billing").Configs
+		if c == nil && (len(configs) != 1 || configs[0].Source != "DEFAULT_CONFIG" || *configs[0].Value != "1") {
+			t.Errorf("configs: %+v", configs)
+		}
 	}
 }

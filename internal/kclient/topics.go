@@ -26,7 +26,7 @@ func (r *run) wantsAllTopics() bool {
 // readAllTopics reads the metadata of every topic that may be seen. Hidden ones
 // are missing without an error, so nothing rests on a topic's absence here.
 func (r *run) readAllTopics(ctx context.Context) {
-	kresp, err := r.c.sendAny(ctx, func() kmsg.Request { return metadataRequest(nil) })
+	kresp, err := r.c.sendOneByOne(ctx, func() kmsg.Request { return metadataRequest(nil) })
 	if err != nil {
 		r.addError(readError("cluster", "read metadata of all topics", r.homeError(err)))
 		return
@@ -113,8 +113,10 @@ func (r *run) describeTopics(ctx context.Context) {
 			r.addError(readError("cluster", fmt.Sprintf("read metadata of %d topics", len(chunk)), r.homeError(err)))
 			continue
 		}
-		for name, meta := range got {
-			r.topics[name].meta = meta
+		for _, name := range chunk {
+			if r.topics[name].meta = got[name]; got[name] == nil {
+				r.topics[name].meta = &kmsg.MetadataResponseTopic{ErrorCode: kerr.UnknownTopicOrPartition.Code}
+			}
 		}
 	}
 }
