@@ -112,8 +112,16 @@ func TestFieldCase7_ReplacedThread(t *testing.T) {
 	// While the group prepares: thread 3 is new, 1 and 2 have what they had.
 	a = twelve(thread("a", "1", all0), thread("a", "2", all1), appMember{process: "a", client: "pod-a-StreamThread-3-consumer", noMetadata: true, noAssignment: true})
 	a.state = model.StatePreparingRebalance
-	if f := finding(build(t, a.snapshot(), groupmeta.BuildOptions{}), model.FindingPossibleLeftover); f == "" {
-		t.Error("preparing: no finding")
+	for i := range a.members {
+		a.members[i].noMetadata = true
+	}
+	if f := finding(build(t, a.snapshot(), groupmeta.BuildOptions{}), model.FindingPossibleLeftover); !strings.HasPrefix(f, "pod-a/T1: ") {
+		t.Errorf("preparing: %q", f)
+	}
+	// Processes of different sizes that all have work are no sign of anything.
+	a = twelve(thread("a", "1", "0_0"), thread("a", "2", "0_1"), thread("a", "3", "0_2"), thread("b", "1", "0_3 0_4 0_5 "+all1))
+	if f := finding(build(t, a.snapshot(), groupmeta.BuildOptions{}), model.FindingPossibleLeftover); f != "" {
+		t.Errorf("three threads and one: %s", f)
 	}
 }
 

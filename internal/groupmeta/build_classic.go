@@ -214,8 +214,11 @@ func (b *groupBuilder) classicBasis() {
 		}
 	}
 	for i := range b.members {
-		m := &b.members[i]
-		if m.Assignment.Status != model.MetadataOK {
+		switch b.members[i].Assignment.Status {
+		case model.MetadataOK:
+		case model.MetadataEmpty: // in a rebalance it was not there in the round before
+			b.unknown = b.unknown || b.g.AssignmentBasis == model.AssignmentCurrent
+		default:
 			b.unknown = true
 		}
 	}

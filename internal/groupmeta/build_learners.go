@@ -215,9 +215,11 @@ func (b *groupBuilder) tagLearned(id model.TaskID, inferred bool) {
 
 // doubtStandbys marks every copy uncertain where a probing rebalance is planned
 // and no copy is more than the estimate: with few tasks all of the copies may
-// be learners, and N nothing.
+// be learners, and N nothing. So it does where N cannot be estimated, because
+// some member is not understood.
 func (b *groupBuilder) doubtStandbys(e *standbyEstimate, found int) {
-	if found > 0 || e.given || !e.planned || !e.known || e.wanted == 0 {
+	open := !e.known && !e.settled || e.known && !e.given && e.planned && e.wanted > 0
+	if found > 0 || !open {
 		return
 	}
 	for _, id := range b.taskIDs {

@@ -131,9 +131,13 @@ func (r *liveRound) copies(task string) int {
 // exactly which. With standbys it calls as many copies learners as there are
 // too many, but for what is open, and never one that is caught up.
 func TestLearnersOfRealRounds(t *testing.T) {
-	real := 0
+	real, moving := 0, 0
 	for _, r := range liveRounds(t) {
 		g := build(t, r.app().snapshot(), groupmeta.BuildOptions{Standbys: &r.Standbys})
+		moving += len(g.Moving)
+		if got := g.Totals.Active + len(g.Moving); got != g.Totals.Tasks || len(g.Unassigned) > 0 {
+			t.Errorf("%s: %d active, moving %v, unassigned %v of %d tasks", r.Name, g.Totals.Active, g.Moving, g.Unassigned, g.Totals.Tasks)
+		}
 		found := make(map[string]int) // learners or doubtful copies by task
 		for _, p := range r.Processes {
 			real += len(p.Warmup)
@@ -168,8 +172,8 @@ func TestLearnersOfRealRounds(t *testing.T) {
 			}
 		}
 	}
-	if real < 50 {
-		t.Errorf("only %d learners in the recordings", real)
+	if real < 50 || moving < 50 {
+		t.Errorf("only %d learners and %d tasks between owners in the recordings", real, moving)
 	}
 }
 

@@ -187,6 +187,9 @@ func (b *groupBuilder) restoreFromOffset(m *builtMember, t *model.Task, s *taskS
 	}
 	sum, reported := m.sums[t.ID]
 	r.Reported = reported
+	if sum == SumRunning && t.Role == model.Active {
+		r.State, r.Basis = model.Running, basisBroker
+	}
 	if !reported || sum < 0 {
 		return
 	}

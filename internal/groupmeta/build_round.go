@@ -1,6 +1,8 @@
 package groupmeta
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
@@ -144,52 +146,47 @@ func (b *groupBuilder) anyIdle(members []int) bool {
 	return false
 }
 
-// markReplaced marks threads of a process that has more than the others have,
-// with numbers that have grown past that count: a replacement takes the next
-// number. Of the older threads those that got nothing are meant, or else the
-// lowest ones. Where no other process tells the usual count, it is one thread
-// that got nothing while a later one of the same process runs tasks, or one
-// that is new while all others are of the round before.
+// markReplaced marks what may be left of a thread that was replaced: the new
+// one took the next number, so the process has one member too many. While the
+// group rebalances, that is a process whose last thread is new and all others
+// are not. In a settled group it is a thread that got nothing although a later
+// one of its process did, where the process has more than the others have, or
+// there are no others and there is enough for all.
 func (b *groupBuilder) markReplaced(byNumber map[int][]int, usual int) {
-	highest, tasks := 0, 0
-	for n, members := range byNumber {
-		highest = max(highest, n)
+	numbers := slices.Sorted(maps.Keys(byNumber))
+	highest := numbers[len(numbers)-1]
+	tasks := 0
+	newcomers := 0
+	for _, members := range byNumber {
 		for _, i := range members {
 			tasks += len(b.members[i].Tasks)
-		}
-	}
-	count := len(byNumber)
-	for n := 1; n < highest; n++ {
-		for _, i := range byNumber[n] {
-			m := &b.members[i]
-			idle := len(m.Tasks) == 0 && !m.VersionProbing
-			switch {
-			case usual > 0 && count > usual && highest > usual:
-				m.Leftover = m.Leftover || idle || n <= count-usual && !b.idleBelow(byNumber, highest)
-			case usual == 0 && idle && tasks >= count && b.g.AssignmentBasis == model.AssignmentCurrent:
-				m.Leftover = true
+			if b.members[i].newcomer {
+				newcomers++
 			}
 		}
 	}
-	if newest := byNumber[highest]; b.g.AssignmentBasis == model.AssignmentPrevious && count > 1 && len(newest) == 1 && b.members[newest[0]].newcomer && (usual == 0 || count > usual) {
-		lowest := highest
-		for n, members := range byNumber {
-			if n < highest && b.members[members[0]].newcomer {
-				return // the process is new as a whole
+	lowest := &b.members[byNumber[numbers[0]][0]]
+	tooMany := len(numbers) > usual && len(numbers) > 1
+	switch b.g.AssignmentBasis {
+	case model.AssignmentPrevious:
+		if tooMany && newcomers == 1 && b.members[byNumber[highest][0]].newcomer {
+			lowest.Leftover = true
+		}
+	case model.AssignmentNone:
+		if usual > 0 && len(numbers) == usual+1 && b.g.State == model.StatePreparingRebalance {
+			lowest.Leftover = true
+		}
+	case model.AssignmentCurrent:
+		if !tooMany || usual == 0 && tasks < len(numbers) {
+			return
+		}
+		for _, n := range numbers[:len(numbers)-1] {
+			for _, i := range byNumber[n] {
+				m := &b.members[i]
+				m.Leftover = m.Leftover || len(m.Tasks) == 0 && !m.VersionProbing && m.Assignment.Status == model.MetadataOK && m.Assignment.ErrorCode == 0 && tasks > 0
 			}
-			lowest = min(lowest, n)
-		}
-		b.members[byNumber[lowest][0]].Leftover = true
-	}
-}
-
-func (b *groupBuilder) idleBelow(byNumber map[int][]int, highest int) bool {
-	for n, members := range byNumber {
-		if n < highest && b.anyIdle(members) {
-			return true
 		}
 	}
-	return false
 }
 
 // usualThreads is the number of threads that most processes have, where at
