@@ -14,7 +14,7 @@ import (
 type Task int32
 
 // MaxTasks bounds a topology.
-const MaxTasks = 10_000_000
+const MaxTasks = 2_000_000
 
 // Subtopology is a part of a topology: one task for each partition.
 type Subtopology struct {

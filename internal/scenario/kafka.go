@@ -165,7 +165,7 @@ func (c *checker) tasks(field string, list []string, t *assign.Topology, once bo
 func (c *checker) offsets(field string, sums map[string]int64, t *assign.Topology, marks bool) []assign.Offset {
 	out := make([]assign.Offset, 0, len(sums))
 	for text, sum := range sums {
-		at := fmt.Sprintf("%s[%q]", field, text)
+		at := field + "." + text
 		if sum < 0 && !(marks && (sum == assign.SumRunning || sum == assign.SumUnknown)) {
 			c.fail(at, "%d is negative", sum)
 		}
