@@ -28,7 +28,7 @@ func TestCheckStop(t *testing.T) {
 		{"no copy, perhaps no state", group("pod-a/T1: 0_0", "pod-b/T1: 0_1"), Unknown, "not known whether it has state"},
 		{"stateless", stateful(alone(), false), Yes, ""},
 		{"copy at the present end, old positions", behind(copied(), 0), Yes, ""},
-		{"copy that lagged in the last round", behind(copied(), 81_004), Unknown, "as of the last round: up to 81004 records behind"},
+		{"copy that lagged in the last round", behind(copied(), 81_004), Unknown, "as of the last round: up to 81,004 records behind"},
 		{"copy that never reported", copied(), Unknown, "has not reported its position"},
 		{"live copy that lags", func() *model.Group {
 			g := behind(copied(), 7)
