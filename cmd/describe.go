@@ -213,6 +213,9 @@ func (o *describeGroupOptions) choose(ctx context.Context, r *reader, re *regexp
 	for _, g := range list.streams {
 		c.ids = append(c.ids, g.ID)
 	}
+	if r.offline() && o.brief() && len(c.ids) == 0 && len(list.all) == 1 {
+		c.ids = []string{list.all[0].ID}
+	}
 	c.single = len(c.ids) == 1 && o.brief()
 	switch {
 	case len(c.ids) > 0:

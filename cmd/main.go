@@ -68,7 +68,7 @@ type timeoutError struct{ after time.Duration }
 func (e timeoutError) Error() string { return "--timeout of " + e.after.String() + " is over" }
 
 // Is lets readers that name the cause of a deadline find one.
-func (e timeoutError) Is(target error) bool { return target == context.DeadlineExceeded } //nolint:errorlint // this is what errors.Is calls
+func (e timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // execute runs one command line and prints its error.
 func execute(ctx context.Context, args []string, d *deps) int {
@@ -153,7 +153,7 @@ func leavesOf(err error) []error {
 	if err == nil {
 		return nil
 	}
-	if j, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the tree is walked by hand
+	if j, ok := err.(interface{ Unwrap() []error }); ok {
 		text := make([]string, 0, len(j.Unwrap()))
 		var out []error
 		for _, e := range j.Unwrap() {

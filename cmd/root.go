@@ -42,6 +42,9 @@ stronger than the configuration file.`,
 	root.SetErr(d.io.Err)
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(newHelpCmd())
+	root.Version = buildVersion()
+	root.SetVersionTemplate("streamctl {{.Version}}\n")
 	bindGlobals(root, &d.flags)
 	root.AddCommand(
 		newGetCmd(d), newListCmd(d), newDescribeCmd(d),
@@ -49,8 +52,25 @@ stronger than the configuration file.`,
 		newSnapshotCmd(d), newDiffCmd(d), newDecodeCmd(d),
 		newCanICmd(d), newConfigCmd(d), newCompletionCmd(d), newLabCmd(d), newVersionCmd(d), newDocsCmd(d),
 	)
+	root.InitDefaultHelpCmd()
 	bindCompletions(root, d)
 	return root
+}
+
+// newHelpCmd is cobra's help command with our exit code for what does not exist.
+func newHelpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Help about any command", Example: "  streamctl help describe group",
+		DisableFlagsInUseLine: true, Annotations: map[string]string{annotationConfig: "none"},
+		RunE: func(c *cobra.Command, a []string) error {
+			about, rest, err := c.Root().Find(a)
+			if err != nil || len(rest) > 0 {
+				return errs.WithHint(errs.Usagef("no help for %q", strings.Join(a, " ")), "streamctl --help lists the commands")
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
 }
 
 // parentCmd is a command that only holds others.

@@ -23,6 +23,9 @@ func (r *reader) oneGroup(ctx context.Context, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if r.offline() && len(list.streams) == 0 && len(list.all) == 1 {
+		return list.all[0].ID, nil // a file of one group is about that group, whatever its kind
+	}
 	switch len(list.streams) {
 	case 1:
 		id := list.streams[0].ID

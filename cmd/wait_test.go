@@ -10,7 +10,7 @@ import (
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
-var errFake = errors.New("broker went away") //nolint:gochecknoglobals // a sentinel
+var errFake = errors.New("broker went away")
 
 // The next node of a rolling restart waits until the group has settled.
 func TestFieldCase24WaitForStable(t *testing.T) {

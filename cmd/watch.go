@@ -117,7 +117,7 @@ func runWatch(ctx context.Context, o *watchOptions) error {
 }
 
 // errWatched is the cause of a context that --for ended.
-var errWatched = errors.New("watched long enough") //nolint:gochecknoglobals // a sentinel
+var errWatched = errors.New("watched long enough")
 
 // watching is a watch that runs.
 type watching struct {
