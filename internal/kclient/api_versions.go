@@ -44,6 +44,8 @@ func (r *run) readVersions(ctx context.Context) {
 }
 
 func (r *run) coordinatorOf(g *group) []snapshot.Broker {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, b := range r.s.Brokers {
 		if b.ID == g.node {
 			return []snapshot.Broker{b}
@@ -62,7 +64,7 @@ func (c *Client) sharesHandle(broker, handle int32) bool {
 func (c *Client) apiVersions(ctx context.Context, id int32) (*kmsg.ApiVersionsResponse, error) {
 	req := kmsg.NewPtrApiVersionsRequest()
 	req.ClientSoftwareName, req.ClientSoftwareVersion = defaultClientID, c.soft
-	kresp, err := c.send(ctx, id, req)
+	kresp, err := c.sendBeside(ctx, id, req)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ type partition = model.TopicPartition
 type topic struct {
 	name  string
 	named map[int32]bool // partitions that a commit or an assignment names
+	sized bool           // its bytes are worth knowing: it is a changelog
 	meta  *kmsg.MetadataResponseTopic
 }
 
@@ -36,7 +37,7 @@ func (r *run) collectTopics() (assigned map[*group]map[string][]int32) {
 	assigned = map[*group]map[string][]int32{}
 	r.topics = map[string]*topic{}
 	for _, name := range r.q.Topics {
-		r.topic(name)
+		r.topic(name).sized = true
 	}
 	for _, g := range r.groups {
 		if (r.q.Commits || r.q.Logs) && !r.q.wantsOffsets(&g.g) {
@@ -109,7 +110,9 @@ func (r *run) workerTopics(b []byte) {
 	for _, s := range m.Topology {
 		r.names(s.SourceTopics, s.RepartitionSourceTopics)
 		if r.q.InternalTopics {
-			r.names(s.ChangelogTopics)
+			for _, name := range s.ChangelogTopics {
+				r.topic(name).sized = true
+			}
 		}
 	}
 }
@@ -125,7 +128,7 @@ func (r *run) topologyTopics(t *snapshot.StreamsTopology) {
 		}
 		r.names(s.RepartitionSinks)
 		for _, ct := range s.Changelogs {
-			r.topic(ct.Name)
+			r.topic(ct.Name).sized = true
 		}
 	}
 }
@@ -138,25 +141,35 @@ func (r *run) names(lists ...[]string) {
 	}
 }
 
-// collectInternal finds, among all topics, those named GROUP-…-changelog or
-// -repartition of the groups read, KIP-1071 groups excepted: their topology
-// says it. A topic of group "app-2" also fits group "app"; telling them apart
-// is the model's.
-func (r *run) collectInternal() {
-	if !r.q.InternalTopics || r.all == nil {
-		return
-	}
+// Suffixes of the names of internal topics.
+const (
+	changelogSuffix   = "-changelog"
+	repartitionSuffix = "-repartition"
+)
+
+// internalOf are the groups whose internal topics are found by name: KIP-1071
+// groups and plain consumer groups, as far as they are known to be that, have
+// a topology or no such topics.
+func (r *run) internalOf() map[string]bool {
 	wanted := map[string]bool{}
 	for _, g := range r.groups {
-		if g.g.Streams == nil && g.g.Consumer == nil {
+		if g.g.Streams == nil && g.g.Consumer == nil && g.listed&(partStreams|partConsumer) == 0 {
 			wanted[g.id] = true
 		}
 	}
+	return wanted
+}
+
+// collectInternal finds, among all topics, those named GROUP-…-changelog or
+// -repartition of the groups read. A topic of group "app-2" also fits group
+// "app"; telling them apart is the model's.
+func (r *run) collectInternal() {
+	wanted := r.internalOf()
 	for name := range r.all {
-		if strings.HasSuffix(name, "-changelog") || strings.HasSuffix(name, "-repartition") {
-			if fitsGroup(name, wanted) {
-				r.topic(name)
-			}
+		changelog := strings.HasSuffix(name, changelogSuffix)
+		if (changelog || strings.HasSuffix(name, repartitionSuffix)) && fitsGroup(name, wanted) {
+			t := r.topic(name)
+			t.sized = t.sized || changelog
 		}
 	}
 }

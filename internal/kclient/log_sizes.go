@@ -3,6 +3,7 @@ package kclient
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -11,51 +12,107 @@ import (
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
+// sizes is what is known of the bytes of changelogs.
+type sizes struct {
+	mu    sync.Mutex
+	asked map[string]bool // topics
+	codes map[int32]int16 // broker -> error code of its last answer
+	rows  []snapshot.LogSize
+}
+
 // readLogSizes asks every broker that holds replicas of the topics for their
-// bytes. It needs DESCRIBE on the cluster, which hosted services refuse: that
-// is no error but an option of the snapshot (field case 74).
-func (r *run) readLogSizes(ctx context.Context) {
+// bytes, each topic once. It needs DESCRIBE on the cluster, which hosted
+// services refuse: that is no error but an option of the snapshot (field case
+// 74).
+func (r *run) readLogSizes(ctx context.Context, topics []*kmsg.MetadataResponseTopic) {
+	z := &r.sizes
 	holds := map[int32]map[string][]int32{} // broker -> topic -> partitions
-	for _, t := range r.topics {
-		if t.meta == nil {
+	z.mu.Lock()
+	for _, t := range topics {
+		if z.asked[*t.Topic] {
 			continue
 		}
-		for i := range t.meta.Partitions {
-			p := &t.meta.Partitions[i]
+		z.asked[*t.Topic] = true
+		for i := range t.Partitions {
+			p := &t.Partitions[i]
 			for _, b := range p.Replicas {
 				if holds[b] == nil {
 					holds[b] = map[string][]int32{}
 				}
-				holds[b][t.name] = append(holds[b][t.name], p.Partition)
+				holds[b][*t.Topic] = append(holds[b][*t.Topic], p.Partition)
 			}
 		}
 	}
-	var refused, failed int
-	var mu sync.Mutex
+	z.mu.Unlock()
 	var wg sync.WaitGroup
-	for broker, topics := range holds {
+	for broker, parts := range holds {
 		wg.Go(func() {
-			sizes, code, err := r.logSizesOf(ctx, broker, topics)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case err != nil, code != 0 && !isRefusal(code):
-				failed++
-			case code != 0:
-				refused++
+			rows, code, err := r.logSizesOf(ctx, broker, parts)
+			if err != nil {
+				code = codeOf(err)
 			}
-			r.s.LogSizes = append(r.s.LogSizes, sizes...)
+			z.mu.Lock()
+			defer z.mu.Unlock()
+			z.codes[broker] = code
+			z.rows = append(z.rows, rows...)
 		})
 	}
 	wg.Wait()
+}
+
+// earlyChangelogs are the changelogs that named groups have by their topics' names, known
+// before anything else of the groups is.
+func (r *run) earlyChangelogs() []*kmsg.MetadataResponseTopic {
+	var out []*kmsg.MetadataResponseTopic
+	wanted := map[string]bool{}
+	for _, g := range r.groups {
+		wanted[g.id] = g.listed == 0 || g.listed == partClassic
+	}
+	for name, t := range r.all {
+		if strings.HasSuffix(name, changelogSuffix) && fitsGroup(name, wanted) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// changelogs are the topics whose bytes are worth knowing.
+func (r *run) changelogs() []*kmsg.MetadataResponseTopic {
+	var out []*kmsg.MetadataResponseTopic
+	for _, t := range r.topics {
+		if t.sized && t.meta != nil && t.meta.ErrorCode == 0 {
+			out = append(out, t.meta)
+		}
+	}
+	return out
+}
+
+// recordLogSizes puts the sizes of the groups' topics into the snapshot, and
+// says how the reading of them went.
+func (r *run) recordLogSizes() {
+	z := &r.sizes
+	for _, row := range z.rows {
+		if t := r.topics[row.Topic]; t != nil && t.meta != nil {
+			r.s.LogSizes = append(r.s.LogSizes, row)
+		}
+	}
+	refused, failed := 0, 0
+	for _, code := range z.codes {
+		switch {
+		case isRefusal(code):
+			refused++
+		case code != 0:
+			failed++
+		}
+	}
 	switch {
-	case refused > 0 && refused == len(holds):
+	case refused > 0 && refused == len(z.codes):
 		r.setOption(OptionLogDirs, "refused")
 	case refused > 0:
-		r.setOption(OptionLogDirs, fmt.Sprintf("refused by %d of %d brokers", refused, len(holds)))
+		r.setOption(OptionLogDirs, fmt.Sprintf("refused by %d of %d brokers", refused, len(z.codes)))
 	case failed > 0:
 		r.setOption(OptionLogDirs, "failed")
-	case len(holds) > 0:
+	case len(z.codes) > 0:
 		r.setOption(OptionLogDirs, "read")
 	}
 }

@@ -176,8 +176,8 @@ func TestFieldCase74LogDirsRefused(t *testing.T) {
 		want  string
 	}{{nil, "refused"}, {[]int32{1}, "refused by 1 of 3 brokers"}} {
 		f := newFake(t, kfake.NumBrokers(3))
-		f.topic("wide", 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
-		f.commit("app", "wide", 1)
+		f.topic("app-wide-changelog", 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
+		f.commit("app", "app-wide-changelog", 1)
 		f.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.DescribeLogDirs}, Nodes: c.nodes, TopLevel: true, Err: kerr.ClusterAuthorizationFailed, Count: -1})
 		s := f.read(within(t, 10*time.Second), DescribeQuery("app"))
 		if len(s.Errors) != 0 || s.Options[OptionLogDirs] != c.want {

@@ -38,7 +38,7 @@ type Query struct {
 	OffsetsFor func(*snapshot.Group) bool
 
 	StableEnds    bool // last stable offsets besides the ends
-	LogSizes      bool // bytes of the replicas of the topics read; a refusal is Options["log_dirs"]
+	LogSizes      bool // bytes of the replicas of changelogs; a refusal is Options["log_dirs"]
 	Configs       bool // group configs of streams groups; a refusal is Options["group_configs"]
 	AuthorizedOps bool // authorized operations in the describes
 	Topology      bool // text form of a streams group's topology, where the broker has it

@@ -136,11 +136,3 @@ func isCoordinatorError(code int16) bool {
 func isRefusal(code int16) bool {
 	return code == kerr.GroupAuthorizationFailed.Code || code == kerr.TopicAuthorizationFailed.Code || code == kerr.ClusterAuthorizationFailed.Code
 }
-
-// brokerName is how messages name a broker.
-func (c *Client) brokerName(id int32) string {
-	if a := c.addrOf(id); a != "" {
-		return fmt.Sprintf("broker %d (%s)", id, a)
-	}
-	return fmt.Sprintf("broker %d", id)
-}

@@ -36,13 +36,15 @@ type run struct {
 	topics map[string]*topic                      // topics that concern the groups
 	all    map[string]*kmsg.MetadataResponseTopic // of all topics; nil when not asked
 	logs   map[partition]*snapshot.Log
+	sizes  sizes
 }
 
 // Snapshot reads what the query asks for. The error means that nothing could
 // be read at all; whatever else failed is in the snapshot's Errors, and the
 // rest is there. It returns before the deadline of ctx.
 func (c *Client) Snapshot(ctx context.Context, q Query) (*snapshot.Snapshot, error) {
-	r := &run{c: c, q: &q, s: snapshot.New(), byID: map[string]*group{}}
+	r := &run{c: c, q: &q, s: snapshot.New(), byID: map[string]*group{}, topics: map[string]*topic{}}
+	r.sizes.asked, r.sizes.codes = map[string]bool{}, map[int32]int16{}
 	for _, id := range q.Groups {
 		r.add(id)
 	}
@@ -55,21 +57,28 @@ func (c *Client) Snapshot(ctx context.Context, q Query) (*snapshot.Snapshot, err
 		}
 	}
 
-	var side sync.WaitGroup // reads that nothing of the groups waits for
-	side.Go(func() { r.readVersions(ctx) })
+	var topics, side sync.WaitGroup // reads beside those of the groups
+	sideCtx, cancel := stage(ctx, shareLogs)
+	defer cancel()
+	side.Go(func() { r.readVersions(sideCtx) })
 	if r.wantsAllTopics() {
-		side.Go(func() { r.readAllTopics(ctx) })
+		topics.Go(func() {
+			r.readAllTopics(sideCtx)
+			if early := r.earlyChangelogs(); q.LogSizes && q.OffsetsFor == nil {
+				side.Go(func() { r.readLogSizes(sideCtx, early) })
+			}
+		})
 	}
-	groupsCtx, cancel := stage(ctx, shareGroups)
+	groupsCtx, done := stage(ctx, shareGroups)
 	r.readGroups(groupsCtx)
-	cancel()
+	done()
 	r.identify(ctx)
 	now := c.now().UTC().Truncate(time.Millisecond)
 	r.s.TakenAt = &now
-	side.Wait()
+	topics.Wait()
 
 	if q.Configs {
-		side.Go(func() { r.readConfigs(ctx) })
+		side.Go(func() { r.readConfigs(sideCtx) })
 	}
 	if q.Logs || q.InternalTopics || len(q.Topics) > 0 {
 		r.readTopicsAndLogs(ctx)
@@ -122,6 +131,7 @@ func (r *run) finish() {
 		r.s.Groups = append(r.s.Groups, g.g)
 	}
 	r.s.Groups = append(r.s.Groups, r.rows...)
+	r.recordLogSizes()
 	for _, l := range r.logs {
 		r.s.Logs = append(r.s.Logs, *l)
 	}

@@ -65,7 +65,7 @@ func TestDescribeClassic(t *testing.T) {
 			}
 		}
 	}
-	if len(s.LogSizes) != 4 || s.Options[OptionLogDirs] != "read" {
+	if len(s.LogSizes) != 2 || s.Options[OptionLogDirs] != "read" {
 		t.Errorf("log sizes: %+v, option %q", s.LogSizes, s.Options[OptionLogDirs])
 	}
 	if len(s.APIVersions) != 1 || len(s.APIVersions[0].Keys) < 20 {

@@ -73,7 +73,7 @@ func (r *run) readTopicsAndLogs(ctx context.Context) {
 	logsCtx, cancel := stage(ctx, shareLogs)
 	defer cancel()
 	if r.q.LogSizes {
-		wg.Go(func() { r.readLogSizes(logsCtx) })
+		wg.Go(func() { r.readLogSizes(logsCtx, r.changelogs()) })
 	}
 	if r.q.Logs {
 		r.readLogs(logsCtx)
