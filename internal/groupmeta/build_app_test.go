@@ -318,3 +318,7 @@ func wantNotFound(t testing.TB, s *snapshot.Snapshot, group string) {
 		t.Errorf("group %q: got %+v, %v", group, g, err)
 	}
 }
+
+func size(topic string, partition, broker int32, bytes int64) snapshot.LogSize {
+	return snapshot.LogSize{Topic: topic, Partition: partition, Broker: broker, Bytes: bytes}
+}

@@ -97,6 +97,7 @@ func (b *groupBuilder) mapByPartitions(n int32, changelogs []string, unmapped ma
 		s.inferred = true
 		return
 	}
+	changelogs = b.mapByExactEnds(keys, changelogs)
 	owners := b.fitSums(keys, changelogs)
 	for i, c := range changelogs {
 		if len(owners[i]) == 1 {

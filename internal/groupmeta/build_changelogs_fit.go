@@ -1,55 +1,34 @@
 package groupmeta
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
 	"github.com/streamctl/streamctl/internal/model"
 )
 
-// maxFits bounds how many ways to share changelogs out are tried.
-const maxFits = 4096
+// maxFits bounds how many ways to share changelogs out are tried, maxCompared
+// how many comparisons that takes.
+const (
+	maxFits     = 4096
+	maxCompared = 4 << 20
+)
 
 // fitSums gives for each changelog the sub-topologies that it can belong to, by
 // trying every way to share them out: each sub-topology with state has at
-// least one changelog, and no reported sum is beyond its ends. Of those ways
-// the ones count in which most copies are caught up exactly, since a sum that
-// equals the sum of the ends is hardly chance.
+// least one changelog, and hardly a reported sum is beyond its ends. Of those
+// ways the ones count in which the fewest are beyond and then the most are
+// exactly the ends, since that is hardly chance.
 func (b *groupBuilder) fitSums(keys []subtopologyKey, changelogs []string) [][]subtopologyKey {
 	owners := make([][]subtopologyKey, len(changelogs))
-	ways := 1
-	for range changelogs {
-		if ways *= len(keys); ways > maxFits {
-			for i := range owners {
-				owners[i] = keys
-			}
-			return owners
-		}
-	}
 	f := b.newSumFit(keys, changelogs)
-	best, fits := -1, [][]int(nil)
-	for way := range ways {
-		share := make([]int, len(changelogs))
-		for i := range share {
-			share[i] = way % len(keys)
-			way /= len(keys)
-		}
-		exact, ok := f.judge(share)
-		switch {
-		case !ok || exact < best:
-		case exact > best:
-			best, fits = exact, [][]int{share}
-		default:
-			fits = append(fits, share)
-		}
-	}
-	if len(fits) == 0 {
-		for i := range owners {
-			owners[i] = keys
-		}
-		return owners
-	}
+	fits := f.best(len(changelogs))
 	for i := range owners {
+		if fits == nil {
+			owners[i] = keys
+			continue
+		}
 		at := make(map[int]bool)
 		for _, share := range fits {
 			at[share[i]] = true
@@ -59,6 +38,80 @@ func (b *groupBuilder) fitSums(keys []subtopologyKey, changelogs []string) [][]s
 		}
 	}
 	return owners
+}
+
+// best gives the ways that fit best; nil when none does, or there are too many
+// to try.
+func (f *sumFit) best(changelogs int) [][]int {
+	ways, sums := 1, 1
+	for _, s := range f.sums {
+		sums += len(s)
+	}
+	for range changelogs {
+		if ways *= f.keys; ways > maxFits || ways*sums > maxCompared {
+			return nil
+		}
+	}
+	var top fitScore
+	var fits [][]int
+	for way := range ways {
+		share := make([]int, changelogs)
+		for i := range share {
+			share[i] = way % f.keys
+			way /= f.keys
+		}
+		score, ok := f.judge(share)
+		switch c := score.compare(top); {
+		case !ok || fits != nil && c < 0:
+		case fits == nil || c > 0:
+			top, fits = score, [][]int{share}
+		default:
+			fits = append(fits, share)
+		}
+	}
+	return fits
+}
+
+// mapByExactEnds maps the changelogs whose ends equal reported sums of one
+// sub-topology and of no other, while no other changelog's ends do. It returns
+// those that are left. With it a topology of many parts needs no trying.
+func (b *groupBuilder) mapByExactEnds(keys []subtopologyKey, changelogs []string) []string {
+	f := b.newSumFit(keys, changelogs)
+	ofChangelog, ofKey := make([][]int, len(changelogs)), make([][]int, len(keys))
+	for i := range changelogs {
+		for k := range keys {
+			share := make([]int, len(changelogs))
+			for j := range share {
+				share[j] = -1
+			}
+			share[i] = k
+			if s := f.compare(share, k); s.exact > s.beyond && s.plausible() {
+				ofChangelog[i], ofKey[k] = append(ofChangelog[i], k), append(ofKey[k], i)
+			}
+		}
+	}
+	var left []string
+	for i, c := range changelogs {
+		if len(ofChangelog[i]) == 1 && len(ofKey[ofChangelog[i][0]]) == 1 {
+			s := b.subs[keys[ofChangelog[i][0]]]
+			s.changelogs = append(s.changelogs, c)
+			s.inferred = true
+			continue
+		}
+		left = append(left, c)
+	}
+	return left
+}
+
+// fitScore says how well sums fit the ends of some changelogs.
+type fitScore struct{ compared, beyond, exact int }
+
+// plausible reports whether few sums are beyond the ends: one can be, when a
+// changelog was made anew or cut off.
+func (s fitScore) plausible() bool { return s.beyond <= 1 || s.beyond*4 <= s.compared }
+
+func (s fitScore) compare(o fitScore) int {
+	return cmp.Or(cmp.Compare(o.beyond, s.beyond), cmp.Compare(s.exact, o.exact))
 }
 
 // sumFit is what fitSums compares.
@@ -123,25 +176,39 @@ func (b *groupBuilder) endsOf(topic string) []int64 {
 	return out
 }
 
-// judge says whether a way to share out is possible, and how many reported
-// sums are exactly the ends, or one less: a transaction marker at the end.
-func (f *sumFit) judge(share []int) (exact int, ok bool) {
+// judge says whether a way to share out is possible, and how well it fits.
+func (f *sumFit) judge(share []int) (all fitScore, ok bool) {
 	for k := range f.keys {
 		if f.needs[k] && !slices.Contains(share, k) {
-			return 0, false
+			return all, false
 		}
-		for _, s := range f.sums[k] {
-			end, known := f.end(share, k, s.partition)
-			switch {
-			case !known:
-			case s.sum > end:
-				return 0, false
-			case s.sum == end || s.sum == end-1:
-				exact++
-			}
+		s := f.compare(share, k)
+		if !s.plausible() {
+			return all, false
+		}
+		all.compared, all.beyond, all.exact = all.compared+s.compared, all.beyond+s.beyond, all.exact+s.exact
+	}
+	return all, true
+}
+
+// compare compares the sums of one sub-topology with the ends that it would
+// have. A sum that is one less than the ends is exact as well: a transaction
+// marker is at the end.
+func (f *sumFit) compare(share []int, k int) (score fitScore) {
+	for _, s := range f.sums[k] {
+		end, known := f.end(share, k, s.partition)
+		if !known {
+			continue
+		}
+		score.compared++
+		switch {
+		case s.sum > end:
+			score.beyond++
+		case s.sum == end || s.sum == end-1:
+			score.exact++
 		}
 	}
-	return exact, true
+	return score
 }
 
 func (f *sumFit) end(share []int, k int, partition int32) (int64, bool) {

@@ -1,6 +1,7 @@
 package groupmeta_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -208,5 +209,35 @@ func TestSourceTopicAsChangelog(t *testing.T) {
 	}
 	if r := holding(t, g, "a", "0_0").Restore; r.End != nil || r.Note == "" {
 		t.Errorf("restore %+v", r)
+	}
+}
+
+// Twenty sub-topologies of as many tasks: too many ways to try, but caught-up
+// copies tell.
+func TestChangelogsOfManySubtopologies(t *testing.T) {
+	a := &app{group: "shop"}
+	sums := make(map[string]int64)
+	tasks := ""
+	for i := range int32(20) {
+		ends := []int64{int64(1000 + 7*i), int64(5000 - 11*i)}
+		a.subs = append(a.subs, appSub{id: i, partitions: 2, sources: []string{fmt.Sprintf("in-%02d", i)}, changelogs: []string{fmt.Sprintf("shop-store-%c-changelog", 'z'-i)}, ends: ends})
+		for p, end := range ends {
+			id := fmt.Sprintf("%d_%d", i, p)
+			tasks += " " + id
+			sums[id] = end
+		}
+	}
+	a.members = []appMember{{process: "a", active: tasks, sums: sums}}
+	g := build(t, a.snapshot(), groupmeta.BuildOptions{})
+	for i, s := range g.Topology.Subtopologies {
+		if want := fmt.Sprintf("shop-store-%c-changelog", 'z'-i); len(s.ChangelogTopics) != 1 || s.ChangelogTopics[0] != want {
+			t.Errorf("sub-topology %s: %v, want %s", s.ID, s.ChangelogTopics, want)
+		}
+	}
+	// Nothing to go by: all of it is uncertain, at once.
+	a.members[0].sums = running(tasks)
+	g = build(t, a.snapshot(), groupmeta.BuildOptions{})
+	if len(g.Topology.Uncertain) != 20 {
+		t.Errorf("%d lines of what is uncertain", len(g.Topology.Uncertain))
 	}
 }
