@@ -20,6 +20,7 @@ func recordedFiles() map[string]int {
 		"assign/streams-sticky.jsonl":           300,
 		"assign/streams-sticky-chains.jsonl":    240,
 		"assign/streams-sticky-4.4.jsonl":       300,
+		"assign/more.jsonl":                     144,
 		"live/classic-rounds.jsonl":             146,
 	}
 }
