@@ -65,7 +65,7 @@ func newLearnerRound(in *LearnerInput) *learnerRound {
 	r.nodes, r.marksVoid = learnerNodes(in, r.stateful)
 	r.switchWaits = switchWaits(r.nodes)
 	n := len(r.stateful)
-	r.prev, r.active, r.learner, r.counts = everyone(n), everyone(n), everyone(n), everyone(n)
+	r.prev, r.active, r.learner, r.counts = nobodies(n), nobodies(n), nobodies(n), nobodies(n)
 	r.tagged, r.released = make([]bool, n), make([]bool, n)
 	r.findOwners()
 	r.findCopies()
@@ -86,8 +86,8 @@ func statefulTasks(t *Topology) []bool {
 	return list
 }
 
-// everyone is a list of n times nobody.
-func everyone(n int) []int32 {
+// nobodies is a list of n times nobody.
+func nobodies(n int) []int32 {
 	list := make([]int32, n)
 	for i := range list {
 		list[i] = nobody
