@@ -68,7 +68,7 @@ func (c *Client) sendHedged(ctx context.Context, build func() kmsg.Request, hedg
 	}
 	order := c.anyOrder()
 	answers := make(chan answer, len(order))
-	var last error = errNoBroker
+	last := errNoBroker
 	for running := 0; ; {
 		if len(order) > 0 {
 			id := order[0]

@@ -2,6 +2,7 @@ package kclient
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -85,7 +86,7 @@ func (c *Client) Snapshot(ctx context.Context, q Query) (*snapshot.Snapshot, err
 	}
 	side.Wait()
 	r.finish()
-	if ctx.Err() != nil && context.Cause(ctx) == context.Canceled {
+	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) {
 		return nil, ctx.Err()
 	}
 	return r.s, nil
