@@ -41,9 +41,12 @@ func (b *groupBuilder) sumUp() {
 // restore.
 func (b *groupBuilder) sumInstance(in *model.Instance) {
 	t := &b.g.Totals
-	lag, known := int64(0), !b.o.SkipOffsets
+	lag, known := int64(0), !b.o.SkipOffsets && b.g.AssignmentBasis != model.AssignmentNone
 	target := 0
 	for j := range in.Members {
+		if s := in.Members[j].Assignment.Status; s == model.MetadataMalformed || s == model.MetadataNewer {
+			known = false // what it runs cannot be told
+		}
 		for k := range in.Members[j].Tasks {
 			task := &in.Members[j].Tasks[k]
 			if b.g.Kind == model.Streams && task.Role == model.Active && (task.TargetOnly || task.LeavesTo == "" && b.inTarget(in.Members[j].ID, task.ID)) {

@@ -67,6 +67,21 @@ func TestNamesInARebalance(t *testing.T) {
 	}
 }
 
+// One process may reach the broker from several addresses.
+func TestOneProcessWithSeveralHosts(t *testing.T) {
+	a := twelve(
+		appMember{process: "x", client: "pod-a-StreamThread-1-consumer", noMetadata: true, host: "127.0.0.1:46002"},
+		appMember{process: "x", client: "pod-a-StreamThread-2-consumer", noMetadata: true, host: "127.0.0.1:46003"},
+		appMember{process: "x", client: "pod-a-StreamThread-3-consumer", noMetadata: true, host: "/10.0.0.7"},
+	)
+	a.state = model.StatePreparingRebalance
+	g := build(t, a.snapshot(), groupmeta.BuildOptions{})
+	wantText(t, "members", names(g), "pod-a/T1 pod-a/T2 pod-a/T3")
+	if len(g.Instances) != 1 {
+		t.Errorf("%d instances", len(g.Instances))
+	}
+}
+
 func TestNamesAreUnique(t *testing.T) {
 	var members []appMember
 	for i := range 40 {

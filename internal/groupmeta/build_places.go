@@ -94,24 +94,39 @@ const clientPrefix = "client:"
 func clientInstance(clientID string) string { return clientPrefix + model.ClientBase(clientID) }
 
 // splitByHost tells apart processes that share a client id and whose own ids
-// are not known, by their hosts.
+// are not known: by their hosts, where the same thread is there twice.
 func (b *groupBuilder) splitByHost() {
-	hosts := make(map[string]map[string]bool)
+	type thread struct {
+		instance string
+		number   int
+	}
+	twice := make(map[string]bool)
+	seen := make(map[thread]bool)
 	for i := range b.members {
 		m := &b.members[i]
-		if strings.HasPrefix(m.instance, clientPrefix) {
-			if hosts[m.instance] == nil {
-				hosts[m.instance] = make(map[string]bool)
-			}
-			hosts[m.instance][m.Host] = true
+		if !strings.HasPrefix(m.instance, clientPrefix) {
+			continue
 		}
+		t := thread{m.instance, m.Thread}
+		twice[m.instance] = twice[m.instance] || seen[t]
+		seen[t] = true
 	}
 	for i := range b.members {
 		m := &b.members[i]
-		if len(hosts[m.instance]) > 1 {
-			m.instance += " on " + strings.TrimPrefix(m.Host, "/")
+		if twice[m.instance] && m.Host != "" {
+			m.instance += " on " + hostOf(m.Host)
 		}
 	}
+}
+
+// hostOf is a host as brokers give it without its slash, and without the port
+// that some give.
+func hostOf(host string) string {
+	host = strings.TrimPrefix(host, "/")
+	if strings.Count(host, ":") == 1 {
+		host, _, _ = strings.Cut(host, ":")
+	}
+	return host
 }
 
 // unowned finds the tasks that nobody runs: between two owners when a target
