@@ -1,6 +1,11 @@
 package scenario
 
-import "github.com/streamctl/streamctl/internal/assign"
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/streamctl/streamctl/internal/assign"
+)
 
 // Learner is a scenario of the learner assignor: one round of a stream group,
 // in the form of testdata/learner.
@@ -62,8 +67,17 @@ func (s *Learner) AppendResult(b []byte, r *assign.LearnerResult) []byte {
 	return w.b
 }
 
-// answer computes the round and gives the object that Answer does.
-func (s *Learner) answer() ([]byte, *Error) {
+// AnswerLearner is Answer for a scenario of the learner assignor.
+func AnswerLearner(line int, data []byte) ([]byte, error) {
+	s, err := parseLearner(data)
+	if err != nil {
+		err.Line = line
+		b, marshalErr := json.Marshal(struct {
+			Name  string       `json:"name"`
+			Error answerFailed `json:"error"`
+		}{s.Name, answerFailed{err.Error(), line, err.Field}})
+		return b, errors.Join(err, marshalErr)
+	}
 	r := assign.Learner(s.Input)
 	b := append(appendText([]byte(`{"name":`), s.Name), `,"result":`...)
 	return append(s.AppendResult(b, &r), '}'), nil

@@ -148,6 +148,20 @@ func TestLearnerRefused(t *testing.T) {
 	}
 }
 
+func TestAnswerLearner(t *testing.T) {
+	good := `{"name":"x","assignor":"learner","config":{},"subtopologies":[{"id":3,"partitions":1,"stateful":true}],"processes":[{"id":"a","workers":1}]}`
+	got, err := scenario.AnswerLearner(1, []byte(good))
+	want := `{"name":"x","result":{"processes":{"a":{"active":["3_0"],"learner":[],"standby":[],"release":[]}}}}`
+	if err != nil || string(got) != want {
+		t.Errorf("%s, %v", got, err)
+	}
+	got, err = scenario.AnswerLearner(7, []byte(strings.Replace(good, `"workers":1`, `"workers":-1`, 1)))
+	want = `{"name":"x","error":{"message":"line 7: field \"processes[0].workers\": -1 is below 1","line":7,"field":"processes[0].workers"}}`
+	if err == nil || string(got) != want {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
 func FuzzParseLearner(f *testing.F) {
 	f.Add([]byte(goodLearner))
 	f.Add([]byte(`{"assignor":"learner","config":{"balancing_factor":1e400},"processes":[{}]}`))
