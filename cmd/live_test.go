@@ -74,7 +74,7 @@ func TestFieldCase30CoordinatorThatNeverSettles(t *testing.T) {
 	if doc := document(t, got.out); doc["state"] != "" || len(doc["instances"].([]any)) != 0 || len(doc["errors"].([]any)) == 0 {
 		t.Errorf("something is said about what was not read: %s", got.out)
 	}
-	if got = against(t, l, "get", "groups", "--lag", "--timeout", "2s"); got.code != 1 || !strings.Contains(got.err, "NOT_COORDINATOR") {
+	if got = against(t, l, "get", "groups", "--lag", "--timeout", "2s"); got.code != 1 || !strings.Contains(got.err, `error: describe group "stats"`) {
 		t.Errorf("list: exit code %d\n%s%s", got.code, got.out, got.err)
 	}
 }

@@ -138,7 +138,10 @@ func readError(e model.ReadError) error {
 	if e.Code != "" && !strings.Contains(text, e.Code) {
 		text = e.Code + ": " + text
 	}
-	return errs.WithHint(fmt.Errorf("%s: %s", quoteObject(e.Object), strings.TrimSuffix(text, ": ")), e.Hint)
+	if _, name, ok := strings.Cut(e.Object, " "); !ok || !strings.Contains(e.Text, name) {
+		text = quoteObject(e.Object) + ": " + text
+	}
+	return errs.WithHint(errors.New(text), e.Hint)
 }
 
 // quoteObject puts the name of an object such as "group shop" in quotes.
