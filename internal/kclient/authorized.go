@@ -73,6 +73,9 @@ func (r *run) clusterOperations(ctx context.Context) Authorized {
 		req.IncludeClusterAuthorizedOperations = true
 		return req
 	})
+	if isUnsupported(err) {
+		return r.oldClusterOperations(ctx, out)
+	}
 	if err != nil {
 		r.addError(readError("cluster", "describe the cluster", r.homeError(err)))
 		return out
@@ -80,6 +83,22 @@ func (r *run) clusterOperations(ctx context.Context) Authorized {
 	resp := kresp.(*kmsg.DescribeClusterResponse)
 	out.Error = codeName(resp.ErrorCode)
 	out.take(resp.ClusterAuthorizedOperations)
+	return out
+}
+
+// oldClusterOperations asks brokers before 2.8, which tell it with metadata.
+func (r *run) oldClusterOperations(ctx context.Context, out Authorized) Authorized {
+	kresp, err := r.c.sendAny(ctx, func() kmsg.Request {
+		req := kmsg.NewPtrMetadataRequest()
+		req.Topics = []kmsg.MetadataRequestTopic{}
+		req.IncludeClusterAuthorizedOperations = true
+		return req
+	})
+	if err != nil {
+		r.addError(readError("cluster", "describe the cluster", r.homeError(err)))
+		return out
+	}
+	out.take(kresp.(*kmsg.MetadataResponse).AuthorizedOperations)
 	return out
 }
 

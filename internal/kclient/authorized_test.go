@@ -7,6 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 
 	"github.com/streamctl/streamctl/internal/config"
@@ -14,7 +15,7 @@ import (
 
 // secured is a cluster with a superuser, and a reader who may describe the
 // group "shop" and its topics and nothing else.
-func secured(t *testing.T) *fake {
+func secured(t *testing.T, opts ...kfake.Opt) *fake {
 	t.Helper()
 	describe := func(kind kmsg.ACLResourceType, name string) kfake.ACL {
 		return kfake.ACL{
@@ -22,10 +23,10 @@ func secured(t *testing.T) *fake {
 			Operation: kmsg.ACLOperationDescribe, Allow: true,
 		}
 	}
-	f := newFake(t, kfake.EnableSASL(), kfake.EnableACLs(), kfake.Superuser("PLAIN", "root", "secret"),
+	f := newFake(t, append(opts, kfake.EnableSASL(), kfake.EnableACLs(), kfake.Superuser("PLAIN", "root", "secret"),
 		kfake.User("PLAIN", "reader", "pw",
 			describe(kmsg.ACLResourceTypeGroup, "shop"), describe(kmsg.ACLResourceTypeTopic, "orders"),
-			describe(kmsg.ACLResourceTypeTopic, "shop-bykey-changelog")))
+			describe(kmsg.ACLResourceTypeTopic, "shop-bykey-changelog")))...)
 	f.admin(kgo.SASL(plain.Auth{User: "root", Pass: "secret"}.AsMechanism()))
 	f.topic("orders", 1, 10)
 	f.topic("shop-bykey-changelog", 1, 2)
@@ -87,6 +88,17 @@ func TestAuthorized(t *testing.T) {
 	root.SASL = &config.SASL{Mechanism: "PLAIN", User: "root", Password: "secret"}
 	a, err = dialTest(t, root).Authorized(within(t, 10*time.Second), []string{"shop"}, nil)
 	if err != nil || !a.Cluster.May("DESCRIBE") || !a.Groups[0].May("DELETE") || len(a.Errors) != 0 {
+		t.Errorf("%v: %+v", err, a)
+	}
+}
+
+// Brokers before 2.8 tell the operations on the cluster with metadata.
+func TestAuthorizedOldBroker(t *testing.T) {
+	f := secured(t, kfake.MaxVersions(kversion.V2_7_0()))
+	root := f.connection()
+	root.SASL = &config.SASL{Mechanism: "PLAIN", User: "root", Password: "secret"}
+	a, err := dialTest(t, root).Authorized(within(t, 10*time.Second), []string{"shop"}, nil)
+	if err != nil || len(a.Errors) != 0 || !a.Cluster.Known || !a.Cluster.May("DESCRIBE") {
 		t.Errorf("%v: %+v", err, a)
 	}
 }

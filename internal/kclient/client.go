@@ -24,6 +24,7 @@ const (
 	defaultClientID       = "streamctl"
 	defaultRequestTimeout = 10 * time.Second
 	defaultDialTimeout    = 10 * time.Second
+	defaultTimeout        = 30 * time.Second
 	keyOffsetFetch        = 9
 	keyApiVersions        = 18
 	keyStreamsDescribe    = 89

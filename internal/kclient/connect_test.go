@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,23 +14,56 @@ import (
 	"github.com/streamctl/streamctl/internal/config"
 )
 
-// Field case 57: a port that accepts and says nothing ends within the time
-// given.
-func TestFieldCase57SilentBroker(t *testing.T) {
+// silentPort accepts connections and never answers.
+func silentPort(t *testing.T) net.Listener {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	var mu sync.Mutex
+	var open []net.Conn
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range open {
+			_ = c.Close()
+		}
+	})
 	go func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			t.Cleanup(func() { _ = c.Close() })
+			mu.Lock()
+			open = append(open, c)
+			mu.Unlock()
 		}
 	}()
+	return l
+}
+
+// A silent bootstrap server costs a moment when another one answers.
+func TestOneBootstrapServerSilent(t *testing.T) {
+	f := newFake(t)
+	shop(t, f)
+	conn := f.connection()
+	conn.Bootstrap = append([]string{silentPort(t).Addr().String()}, conn.Bootstrap...)
+	for range 4 { // kgo begins with any of them
+		start := time.Now()
+		s, err := dialTest(t, conn).Snapshot(within(t, 2*time.Second), DescribeQuery("shop"))
+		if err != nil || len(s.Errors) != 0 || s.Group("shop").Classic == nil || time.Since(start) > 1500*time.Millisecond {
+			t.Fatalf("after %v: %v, %+v", time.Since(start), err, s)
+		}
+	}
+}
+
+// Field case 57: a port that accepts and says nothing ends within the time
+// given.
+func TestFieldCase57SilentBroker(t *testing.T) {
+	l := silentPort(t)
 	c := dialTest(t, config.Connection{Bootstrap: []string{l.Addr().String()}, RequestTimeout: 10 * time.Second})
 	start := time.Now()
 	s, err := c.Snapshot(within(t, time.Second), DescribeQuery("shop"))

@@ -60,22 +60,31 @@ func (c *Client) sendOneByOne(ctx context.Context, build func() kmsg.Request) (k
 }
 
 func (c *Client) sendHedged(ctx context.Context, build func() kmsg.Request, hedge time.Duration) (kmsg.Response, error) {
+	order := c.anyOrder()
+	return hedged(ctx, len(order), hedge, func(ctx context.Context, i int) (kmsg.Response, error) {
+		return c.send(ctx, order[i], build())
+	})
+}
+
+// hedged makes up to n attempts and takes the first that works. The next one
+// starts when one fails, or, with a hedge, when none has answered for so long.
+func hedged(ctx context.Context, n int, hedge time.Duration, attempt func(context.Context, int) (kmsg.Response, error)) (kmsg.Response, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type answer struct {
 		resp kmsg.Response
 		err  error
 	}
-	order := c.anyOrder()
-	answers := make(chan answer, len(order))
+	answers := make(chan answer, n)
 	last := errNoBroker
-	for running := 0; ; {
-		if len(order) > 0 {
-			id := order[0]
-			order = order[1:]
+	started, running := 0, 0
+	for {
+		if started < n {
+			i := started
+			started++
 			running++
 			go func() {
-				resp, err := c.send(ctx, id, build())
+				resp, err := attempt(ctx, i)
 				answers <- answer{resp, err}
 			}()
 		}
@@ -83,7 +92,7 @@ func (c *Client) sendHedged(ctx context.Context, build func() kmsg.Request, hedg
 			return nil, last
 		}
 		var late <-chan time.Time
-		if len(order) > 0 && hedge > 0 {
+		if started < n && hedge > 0 {
 			late = time.After(hedge)
 		}
 		select {

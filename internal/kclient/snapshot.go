@@ -42,8 +42,13 @@ type run struct {
 
 // Snapshot reads what the query asks for. The error means that nothing could
 // be read at all; whatever else failed is in the snapshot's Errors, and the
-// rest is there. It returns before the deadline of ctx.
+// rest is there. It returns before the deadline of ctx, or within 30 s.
 func (c *Client) Snapshot(ctx context.Context, q Query) (*snapshot.Snapshot, error) {
+	if _, ok := ctx.Deadline(); !ok { // what is asked again is asked again until a deadline
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, defaultTimeout)
+		defer cancel()
+	}
 	r := &run{c: c, q: &q, s: snapshot.New(), byID: map[string]*group{}, topics: map[string]*topic{}}
 	r.sizes.asked, r.sizes.codes = map[string]bool{}, map[int32]int16{}
 	for _, id := range q.Groups {
@@ -99,9 +104,12 @@ func (r *run) start(ctx context.Context) error {
 	if _, ok := r.c.homeHandle(); ok && r.wantsGroups() && len(r.groups) > 0 {
 		side.Go(func() { r.locate(ctx, r.groups) })
 	}
-	req := kmsg.NewPtrMetadataRequest()
-	req.Topics = []kmsg.MetadataRequestTopic{}
-	resp, err := req.RequestWith(ctx, r.c.cl)
+	// Each attempt goes to the next bootstrap server.
+	kresp, err := hedged(ctx, len(r.c.conn.Bootstrap), hedgeAfter(ctx), func(ctx context.Context, _ int) (kmsg.Response, error) {
+		req := kmsg.NewPtrMetadataRequest()
+		req.Topics = []kmsg.MetadataRequestTopic{}
+		return r.c.cl.Request(ctx, req)
+	})
 	if err != nil {
 		side.Wait()
 		if ctx.Err() != nil {
@@ -109,6 +117,7 @@ func (r *run) start(ctx context.Context) error {
 		}
 		return errs.WithCode(r.c.explainBootstrap(err), errs.Failed)
 	}
+	resp := kresp.(*kmsg.MetadataResponse)
 	r.c.learn(resp)
 	side.Wait()
 	r.s.ClusterID = resp.ClusterID
