@@ -119,8 +119,9 @@ type builtMember struct {
 	sums     map[model.TaskID]int64 // offset sums reported by it, SumRunning for running tasks
 	ends     map[model.TaskID]int64 // ends of the same sums, streams groups
 	owned    map[model.TopicPartition]bool
-	next     *int64 // next rebalance, classic groups of format 7 and later
-	base     string // worker groups: the name that its process gives itself; "" when none
+	next     *int64         // next rebalance, classic groups of format 7 and later
+	base     string         // worker groups: the name that its process gives itself; "" when none
+	ready    []model.TaskID // worker groups: learners that it called ready when it joined
 	leaving  *model.Mark
 	stays    bool
 	newcomer bool // nothing assigned yet

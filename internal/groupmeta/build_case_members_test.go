@@ -202,6 +202,20 @@ func TestFieldCase42_EveryKindOfGroup(t *testing.T) {
 	}
 }
 
+// A list of groups needs no offsets: what it says does not rest on them.
+func TestWithoutOffsets(t *testing.T) {
+	s := captures(t)["classic-learners"]
+	g := build(t, s, groupmeta.BuildOptions{SkipOffsets: true})
+	if codes(g) != "learning unbalanced" || len(g.Offsets) != 0 || g.Totals.Lag != nil || g.Totals.RemainingRecords != nil || g.Totals.Active != 12 {
+		t.Errorf("findings %v, totals %+v", g.Findings, g.Totals)
+	}
+	for _, in := range g.Instances {
+		if in.Lag != nil {
+			t.Errorf("%s: lag %d", in.Name, *in.Lag)
+		}
+	}
+}
+
 func answer(code int16, message, state string) *snapshot.ClassicGroup {
 	c := &snapshot.ClassicGroup{ErrorCode: code, State: state}
 	if message != "" {

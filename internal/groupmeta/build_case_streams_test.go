@@ -165,6 +165,15 @@ func TestFieldCase55_NotReadyAndWhy(t *testing.T) {
 	wantText(t, "does not exist", reasons(3), "source topic orders is missing"+partitions)
 }
 
+func TestFieldCase26_StaticMembersOfAStreamsGroup(t *testing.T) {
+	g := build(t, billing(
+		streamsThread{process: "a", active: all0, instance: "i-1"}, streamsThread{process: "b", active: all1},
+	).snapshot(6), groupmeta.BuildOptions{})
+	if g.Metadata.StaticMembers != 1 || instance(t, g, "i-1").Name != "a" {
+		t.Errorf("%d static members", g.Metadata.StaticMembers)
+	}
+}
+
 func TestFieldCase77_TopologyDescription(t *testing.T) {
 	s := billing(streamsThread{process: "a", active: "0_0"}).snapshot(1)
 	d := s.Groups[0].Streams

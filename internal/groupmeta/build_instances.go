@@ -33,6 +33,9 @@ func (b *groupBuilder) instances() {
 			in.Leaving = m.leaving
 		}
 		in.Members = append(in.Members, m.Member)
+		if m.InstanceID != "" {
+			b.g.Metadata.StaticMembers++
+		}
 	}
 	nameInstances(b.in.ID, list)
 	slices.SortFunc(list, func(x, y model.Instance) int {

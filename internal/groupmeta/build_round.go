@@ -75,9 +75,6 @@ func (b *groupBuilder) summarizeMetadata() {
 	newest := int32(0)
 	for i := range b.members {
 		m := &b.members[i]
-		if m.InstanceID != "" {
-			s.StaticMembers++
-		}
 		used := m.Metadata.UsedVersion
 		if used == 0 {
 			continue

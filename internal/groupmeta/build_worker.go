@@ -98,6 +98,9 @@ func (w *workerBuild) metadata(out *builtMember, raw []byte) {
 	w.topology(meta)
 	out.sums = make(map[model.TaskID]int64, len(meta.Tasks))
 	for _, t := range meta.Tasks {
+		if t.Tags.Has(TagReady) {
+			out.ready = append(out.ready, t.ID)
+		}
 		switch {
 		case t.Lag.Known:
 			out.sums[t.ID] = t.Lag.N
@@ -175,6 +178,9 @@ func (w *workerBuild) assignment(out *builtMember, raw []byte) {
 	for _, t := range a.Tasks {
 		stateful := t.Tags.Has(TagStateful)
 		task := model.Task{ID: t.ID, Role: t.Role, Tags: t.Tags.List(), Release: t.Release}
+		if t.Role == model.Learner && slices.Contains(out.ready, t.ID) {
+			addTag(&task, model.IsReady)
+		}
 		out.Tasks = append(out.Tasks, task)
 		if s := w.b.sub(keyOf(t.ID)); s.stateful == nil {
 			s.stateful = &stateful

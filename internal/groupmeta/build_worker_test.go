@@ -119,6 +119,20 @@ func TestLeavingWorker(t *testing.T) {
 	}
 }
 
+// A learner that was ready and still waits is shown as ready.
+func TestReadyLearner(t *testing.T) {
+	c := clicks{protocolType: "stream"}
+	s := c.snapshot()
+	const learns = groupmeta.TagStateful | groupmeta.TagLearner
+	s.Groups[0].Classic.Members[1] = c.worker("2",
+		[]groupmeta.StreamTask{{ID: ids("0_0")[0], Role: model.Learner, Tags: learns | groupmeta.TagReady, Lag: groupmeta.SomeInt(0)}},
+		[]groupmeta.AssignedTask{{ID: ids("0_0")[0], Role: model.Learner, Tags: learns, Reason: groupmeta.ReasonBalance}})
+	task := holding(t, build(t, s, groupmeta.BuildOptions{}), "click-2", "0_0")
+	if !slices.Equal(task.Tags, []model.Tag{model.IsStateful, model.IsLearner, model.IsReady}) || task.Restore.State != model.CaughtUp {
+		t.Errorf("got %+v", task)
+	}
+}
+
 func TestWorkerOfANewerVersion(t *testing.T) {
 	s := clicks{protocolType: "stream"}.snapshot()
 	m := &s.Groups[0].Classic.Members[2]

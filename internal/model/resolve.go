@@ -46,8 +46,7 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%s %q in group %q is not unique, it could be %s", e.What, e.Name, e.Group, strings.Join(names, ", "))
 }
 
-// Ways a name can match, the stronger first: a name that is an instance's
-// whole id means that instance, whatever else begins like it.
+// Ways a name can match.
 const (
 	byID       = "id"
 	byName     = "name"
@@ -59,8 +58,27 @@ const (
 	byMemberP  = "prefix of member id"
 )
 
-func ways() []string {
-	return []string{byID, byName, byMemberID, byStatic, byClient, byHost, byPrefix, byMemberP}
+// instanceWays are the ways in ranks: a whole identity means what it names,
+// whatever else has such a name, and a prefix counts only where nothing has the
+// name as a whole. Within a rank everything that matches is meant.
+func instanceWays() [][]string {
+	return [][]string{{byID, byMemberID}, {byName, byStatic, byClient, byHost}, {byPrefix, byMemberP}}
+}
+
+// memberWays are the same for members: an instance's name means its member only
+// where nothing closer does.
+func memberWays() [][]string {
+	return [][]string{{byMemberID}, {byName, byStatic, byClient}, {byID, byHost}, {byMemberP, byPrefix}}
+}
+
+// firstWay gives the first of the ways that holds; "" when none does.
+func firstWay(ways []string, holds func(way string) bool) string {
+	for _, w := range ways {
+		if holds(w) {
+			return w
+		}
+	}
+	return ""
 }
 
 // ClientBase is a client id without its thread part: "shop-a" of
@@ -97,25 +115,23 @@ func SplitThread(clientID string) (base string, thread int) {
 // static instance id, or a host with or without "/". A prefix has at least
 // MinPrefix characters. The error is a *NotFoundError or an *AmbiguousError.
 func ResolveInstance(g *Group, name string) (*Instance, error) {
-	for _, way := range ways() {
-		var found []int
+	for _, ways := range instanceWays() {
+		amb := &AmbiguousError{What: "instance", Name: name, Group: g.ID}
+		var found *Instance
 		for i := range g.Instances {
-			if instanceMatches(&g.Instances[i], name, way) {
-				found = append(found, i)
+			in := &g.Instances[i]
+			if way := firstWay(ways, func(w string) bool { return instanceMatches(in, name, w) }); way != "" {
+				found = in
+				amb.Candidates = append(amb.Candidates, Candidate{Name: in.Name, ID: in.ID, Host: in.Host, By: way})
 			}
 		}
-		switch len(found) {
+		switch len(amb.Candidates) {
 		case 0:
 			continue
 		case 1:
-			return &g.Instances[found[0]], nil
+			return found, nil
 		}
-		e := &AmbiguousError{What: "instance", Name: name, Group: g.ID}
-		for _, i := range found {
-			in := &g.Instances[i]
-			e.Candidates = append(e.Candidates, Candidate{Name: in.Name, ID: in.ID, Host: in.Host, By: way})
-		}
-		return nil, e.sorted()
+		return nil, amb.sorted()
 	}
 	e := &NotFoundError{What: "instance", Name: name, Group: g.ID}
 	for i := range g.Instances {
@@ -129,38 +145,35 @@ func ResolveInstance(g *Group, name string) (*Instance, error) {
 // short name, its client id, its static instance id, or whatever means an
 // instance with only one member. It returns the member's instance too.
 func ResolveMember(g *Group, name string) (*Instance, *Member, error) {
-	type hit struct {
-		in *Instance
-		m  *Member
-	}
-	var all []hit
-	for i := range g.Instances {
-		for j := range g.Instances[i].Members {
-			all = append(all, hit{&g.Instances[i], &g.Instances[i].Members[j]})
-		}
-	}
-	for _, way := range []string{byMemberID, byName, byStatic, byClient, byMemberP, byHost, byID, byPrefix} {
-		var found []hit
-		for _, h := range all {
-			if memberMatches(h.m, name, way) || (way == byID || way == byPrefix) && instanceMatches(h.in, name, way) {
-				found = append(found, h)
+	for _, ways := range memberWays() {
+		amb := &AmbiguousError{What: "member", Name: name, Group: g.ID}
+		var in *Instance
+		var m *Member
+		for i := range g.Instances {
+			for j := range g.Instances[i].Members {
+				of, c := &g.Instances[i], &g.Instances[i].Members[j]
+				way := firstWay(ways, func(w string) bool {
+					return memberMatches(c, name, w) || (w == byID || w == byPrefix) && instanceMatches(of, name, w)
+				})
+				if way != "" {
+					in, m = of, c
+					amb.Candidates = append(amb.Candidates, Candidate{Name: c.Name, ID: c.ID, Host: c.Host, By: way})
+				}
 			}
 		}
-		switch len(found) {
+		switch len(amb.Candidates) {
 		case 0:
 			continue
 		case 1:
-			return found[0].in, found[0].m, nil
+			return in, m, nil
 		}
-		e := &AmbiguousError{What: "member", Name: name, Group: g.ID}
-		for _, h := range found {
-			e.Candidates = append(e.Candidates, Candidate{Name: h.m.Name, ID: h.m.ID, Host: h.m.Host, By: way})
-		}
-		return nil, nil, e.sorted()
+		return nil, nil, amb.sorted()
 	}
 	e := &NotFoundError{What: "member", Name: name, Group: g.ID}
-	for _, h := range all {
-		e.Near = append(e.Near, h.m.Name)
+	for i := range g.Instances {
+		for j := range g.Instances[i].Members {
+			e.Near = append(e.Near, g.Instances[i].Members[j].Name)
+		}
 	}
 	e.Near = shortList(e.Near)
 	return nil, nil, e

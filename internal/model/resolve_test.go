@@ -69,6 +69,22 @@ func TestResolveInstanceListsWhatANameCouldMean(t *testing.T) {
 	}
 }
 
+// One instance's client id is another's host: both are meant. A whole identity
+// stays what it is.
+func TestResolveInstanceAcrossWays(t *testing.T) {
+	g := resolveGroup()
+	g.Instances[1].Members[0].Host = "/pod-a"
+	_, err := model.ResolveInstance(g, "pod-a")
+	amb, ok := errors.AsType[*model.AmbiguousError](err)
+	if !ok || len(amb.Candidates) != 2 || amb.Candidates[0].By != "name" || amb.Candidates[1].By != "host" {
+		t.Errorf("got %v", err)
+	}
+	g.Instances[1].Members[0].InstanceID = g.Instances[0].ID
+	if in, err := model.ResolveInstance(g, g.Instances[0].ID); err != nil || in.Name != "pod-a" {
+		t.Errorf("got %v, %v", in, err)
+	}
+}
+
 func TestResolveInstanceNeedsFourCharactersOfAPrefix(t *testing.T) {
 	for _, name := range []string{"7b9", "pod", "", "nosuch"} {
 		_, err := model.ResolveInstance(resolveGroup(), name)
