@@ -197,6 +197,16 @@ func TestFieldCase69ListsAskForLittle(t *testing.T) {
 			t.Errorf("offsets of %s: %v, want %v", id, got, want)
 		}
 	}
+	// Only a group that does not tell what it is costs a look at the topics.
+	u := &fakeCluster{answers: []*snapshot.Snapshot{fixture(t, "classic-empty")}}
+	if got := runWith(t, fakeDeps(t, u), "get", "groups"); len(u.queries) != 1 || !strings.Contains(got.out, "classic~") {
+		t.Errorf("topics known: %d queries\n%s", len(u.queries), got.out)
+	}
+	bare := with(t, fixture(t, "classic-empty"), func(s *snapshot.Snapshot) { s.Topics, s.Logs, s.Groups[0].Commits = nil, nil, nil })
+	u = &fakeCluster{answers: []*snapshot.Snapshot{bare, fixture(t, "classic-empty")}}
+	if got := runWith(t, fakeDeps(t, u), "get", "groups"); len(u.queries) != 2 || !u.queries[1].InternalTopics || !strings.Contains(got.out, "classic~") {
+		t.Errorf("topics not known: %d queries\n%s", len(u.queries), got.out)
+	}
 	late := with(t, zoo(t), func(s *snapshot.Snapshot) {
 		g := s.Group("billing")
 		g.Streams, g.Commits, g.CommitsRead = nil, nil, false

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/streamctl/streamctl/internal/errs"
-	"github.com/streamctl/streamctl/internal/kclient"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
 	"github.com/streamctl/streamctl/internal/report"
@@ -103,11 +102,10 @@ func (o *checkStopOptions) find(ctx context.Context, r *reader) (*model.Group, *
 
 // lookUp finds the one stream group that has an instance of that name.
 func (o *checkStopOptions) lookUp(ctx context.Context, r *reader) (string, error) {
-	s, err := r.cluster.Snapshot(ctx, kclient.ListQuery())
+	l, err := r.list(ctx, nil)
 	if err != nil {
 		return "", err
 	}
-	l := r.listingOf(s)
 	var found []string
 	group := ""
 	for _, g := range l.streams {

@@ -109,7 +109,7 @@ func runGetGroups(ctx context.Context, o *getGroupsOptions) error {
 }
 
 func (o *getGroupsOptions) look(ctx context.Context, r *reader, list report.ListOptions) (look, error) {
-	s, err := r.cluster.Snapshot(ctx, o.query(list))
+	s, err := r.listSnapshot(ctx, o.query(list))
 	if err != nil {
 		return look{}, err
 	}

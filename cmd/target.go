@@ -81,11 +81,49 @@ func (l *listing) err() error {
 func (r *reader) list(ctx context.Context, match func(string) bool, kinds ...model.Kind) (listing, error) {
 	q := kclient.ListQuery()
 	q.Match, q.Kinds = match, kinds
-	s, err := r.cluster.Snapshot(ctx, q)
+	s, err := r.listSnapshot(ctx, q)
 	if err != nil {
 		return listing{}, err
 	}
 	return r.listingOf(s), nil
+}
+
+// maxUncertain is how many groups of unknown kind are worth a second look.
+const maxUncertain = 500
+
+// listSnapshot reads a list. Where some groups do not tell what they are, being
+// Empty for example, it also reads the names of the topics, since an internal
+// topic shows a Streams app. Where that fails they stay unknown.
+func (r *reader) listSnapshot(ctx context.Context, q kclient.Query) (*snapshot.Snapshot, error) {
+	s, err := r.cluster.Snapshot(ctx, q)
+	if err != nil || r.offline() {
+		return s, err
+	}
+	uncertain := map[string]bool{}
+	for _, g := range groupmeta.BuildAll(s, groupmeta.BuildOptions{SkipOffsets: true}) {
+		if g.Kind == model.Unknown {
+			uncertain[g.ID] = true
+		}
+	}
+	if len(uncertain) == 0 || len(uncertain) > maxUncertain {
+		return s, nil
+	}
+	topics, err := r.cluster.Snapshot(ctx, kclient.Query{
+		ListAll: true, Match: func(id string) bool { return uncertain[id] }, Describe: true, InternalTopics: true,
+	})
+	if err == nil {
+		known := map[string]bool{}
+		for _, t := range s.Topics {
+			known[t.Name] = true
+		}
+		for _, t := range topics.Topics {
+			if !known[t.Name] {
+				s.Topics = append(s.Topics, t)
+			}
+		}
+		s.Normalize()
+	}
+	return s, nil
 }
 
 func (r *reader) listingOf(s *snapshot.Snapshot) listing {
