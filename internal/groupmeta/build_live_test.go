@@ -131,7 +131,7 @@ func (r *liveRound) copies(task string) int {
 // exactly which. With standbys it calls as many copies learners as there are
 // too many, but for what is open, and never one that is caught up.
 func TestLearnersOfRealRounds(t *testing.T) {
-	real, moving := 0, 0
+	warmups, moving := 0, 0
 	for _, r := range liveRounds(t) {
 		g := build(t, r.app().snapshot(), groupmeta.BuildOptions{Standbys: &r.Standbys})
 		moving += len(g.Moving)
@@ -140,7 +140,7 @@ func TestLearnersOfRealRounds(t *testing.T) {
 		}
 		found := make(map[string]int) // learners or doubtful copies by task
 		for _, p := range r.Processes {
-			real += len(p.Warmup)
+			warmups += len(p.Warmup)
 			in := instance(t, g, p.ID)
 			var learners []string
 			for _, m := range in.Members {
@@ -172,20 +172,20 @@ func TestLearnersOfRealRounds(t *testing.T) {
 			}
 		}
 	}
-	if real < 50 || moving < 50 {
-		t.Errorf("only %d learners and %d tasks between owners in the recordings", real, moving)
+	if warmups < 50 || moving < 50 {
+		t.Errorf("only %d learners and %d tasks between owners in the recordings", warmups, moving)
 	}
 }
 
 // With the number of standbys estimated, what is called a learner without doubt
 // is one, or a copy on its way that is one too many.
 func TestEstimatedLearnersOfRealRounds(t *testing.T) {
-	real, found := 0, 0
+	warmups, found := 0, 0
 	for _, r := range liveRounds(t) {
 		g := build(t, r.app().snapshot(), groupmeta.BuildOptions{})
 		for _, p := range r.Processes {
 			in := instance(t, g, p.ID)
-			real += len(p.Warmup)
+			warmups += len(p.Warmup)
 			for _, m := range in.Members {
 				for _, task := range m.Tasks {
 					name := task.ID.String()
@@ -200,7 +200,7 @@ func TestEstimatedLearnersOfRealRounds(t *testing.T) {
 			}
 		}
 	}
-	if real < 50 || found*2 < real {
-		t.Errorf("%d learners in the recordings, %d found", real, found)
+	if warmups < 50 || found*2 < warmups {
+		t.Errorf("%d learners in the recordings, %d found", warmups, found)
 	}
 }

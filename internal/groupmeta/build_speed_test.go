@@ -29,9 +29,9 @@ func large(n, m int) *snapshot.Snapshot {
 	}
 	for i := range m {
 		id := fmt.Sprintf("%d_%d", i%subs, i/subs)
-		owner, copy := i%n, (i+n/2+1)%n
-		active[owner], standby[copy] = append(active[owner], id), append(standby[copy], id)
-		sums[owner][id], sums[copy][id] = groupmeta.SumRunning, 90
+		owner, second := i%n, (i+n/2+1)%n
+		active[owner], standby[second] = append(active[owner], id), append(standby[second], id)
+		sums[owner][id], sums[second][id] = groupmeta.SumRunning, 90
 	}
 	for i := range n {
 		a.members = append(a.members, appMember{

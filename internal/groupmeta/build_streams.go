@@ -230,8 +230,8 @@ func (b *groupBuilder) partitionsOf(id model.TaskID) []model.TopicPartition {
 // cannot be told: the broker may not know them, or have lost them when the
 // coordinator moved (field cases 13 and 14).
 func (b *groupBuilder) reportingMembers() {
-	any := slices.ContainsFunc(b.members, func(m builtMember) bool { return len(m.sums) > 0 })
-	if !any {
+	someone := slices.ContainsFunc(b.members, func(m builtMember) bool { return len(m.sums) > 0 })
+	if !someone {
 		return
 	}
 	b.g.Positions.Basis = "heartbeat"
