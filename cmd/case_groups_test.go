@@ -327,6 +327,7 @@ func TestUsageErrorsSendNothing(t *testing.T) {
 		"wait a --for x", "wait a --for drained", "wait a --for stable --instance b", "wait a --for stable --settle 2m --timeout 1m",
 		"watch a --fail-on 3", "watch a -o tsv", "check stop", "can-i nope", "snapshot a -o yaml", "get groups -w --interval 1ms",
 		"describe group a --standbys x", "describe group a --topology " + filepath.Join(os.TempDir(), "nosuch", "file"), "config view --sort-by nope",
+		"describe group a --sample 5s --from x.json", "get groups -w --from x.json", "diff a", "diff a b --from c", "get tasks a --all",
 	} {
 		got := runWith(t, fakeDeps(t, nil), strings.Fields(line)...)
 		if got.code != 2 || got.out != "" || !strings.HasPrefix(got.err, "error: ") {

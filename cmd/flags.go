@@ -70,8 +70,11 @@ func (d *deps) prepare(c *cobra.Command) error {
 	if err := applyEnvironment(c.Flags(), d.env); err != nil {
 		return err
 	}
-	if d.flags.sample < 0 {
+	switch {
+	case d.flags.sample < 0:
 		return errs.Usagef("--sample: %s is negative", d.flags.sample)
+	case d.flags.sample > 0 && d.flags.from != "":
+		return errs.Usagef("--sample and --from exclude one another: a file does not change")
 	}
 	if c.Annotations[annotationConfig] != "none" {
 		if err := d.loadConfig(c); err != nil {
@@ -117,12 +120,14 @@ func (d *deps) limit(c *cobra.Command) (context.Context, context.CancelFunc) {
 	return d.withTimeout(c.Context())
 }
 
-// withTimeout bounds a context by --timeout; 0 is no bound.
+// withTimeout bounds a context by --timeout; 0 is no bound. The time between
+// the two looks of --sample comes on top.
 func (d *deps) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	t := d.conf.Duration(config.KeyTimeout)
 	if t <= 0 {
 		return context.WithCancel(ctx)
 	}
+	t += d.flags.sample
 	return context.WithTimeoutCause(ctx, t, timeoutError{t})
 }
 

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/streamctl/streamctl/internal/lab"
@@ -114,5 +116,36 @@ func TestSnapshotFileReadsBack(t *testing.T) {
 	}
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the file is there")
+	}
+}
+
+// A member that joins a live group is seen, counted and named as the cause.
+func TestWatchSeesALiveRebalance(t *testing.T) {
+	l := startLab(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	topics, err := kgo.NewClient(kgo.SeedBrokers(l.Bootstrap()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(topics.Close)
+	if _, err := kadm.NewClient(topics).CreateTopics(ctx, 4, 1, nil, "mail"); err != nil {
+		t.Fatal(err)
+	}
+	join := func(id string) {
+		c, err := kgo.NewClient(kgo.SeedBrokers(l.Bootstrap()), kgo.ClientID(id), kgo.ConsumerGroup("mailers"), kgo.ConsumeTopics("mail"), kgo.HeartbeatInterval(100*time.Millisecond))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+	}
+	join("first")
+	if got := against(t, l, "wait", "mailers", "--for", "stable", "--settle", "300ms", "--interval", "100ms"); got.code != 0 {
+		t.Fatalf("not stable: exit code %d\n%s", got.code, got.err)
+	}
+	time.AfterFunc(500*time.Millisecond, func() { join("second") })
+	got := against(t, l, "watch", "mailers", "--for", "30s", "--interval", "100ms", "--fail-on", "rebalances=1")
+	if got.code != 3 || !strings.Contains(got.out, "rebalance 1") || !strings.Contains(got.out, "joined") {
+		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
 	}
 }

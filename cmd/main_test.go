@@ -105,7 +105,7 @@ func TestFieldCase31SampleLooksTwice(t *testing.T) {
 		}
 	})
 	c := &fakeCluster{answers: []*snapshot.Snapshot{s, later}}
-	got := runWith(t, fakeDeps(t, c), "describe", "group", "shop", "--sample", "20ms")
+	got := runWith(t, fakeDeps(t, c), "describe", "group", "shop", "--sample", "30ms", "--timeout", "10ms") // the sample comes on top
 	if len(c.queries) != 2 || !strings.Contains(got.out, "no offset moved in 1s") {
 		t.Errorf("%d looks, exit code %d\n%s%s", len(c.queries), got.code, got.out, got.err)
 	}

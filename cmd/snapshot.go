@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -78,7 +81,7 @@ func runSnapshot(ctx context.Context, o *snapshotOptions) error {
 	if err := s.Write(&b); err != nil {
 		return fmt.Errorf("snapshot: %w", err)
 	}
-	if err := o.write(b.Bytes()); err != nil {
+	if err := o.write(printable(b.Bytes())); err != nil {
 		return err
 	}
 	return errors.Join(missing, snapshotErrors(s))
@@ -93,6 +96,26 @@ func readErrors(s *snapshot.Snapshot) []model.ReadError {
 		list = append(list, model.ReadError{Object: e.Object, Code: e.Code, Text: e.Text, Hint: e.Hint})
 	}
 	return list
+}
+
+// printable escapes what does not print in a JSON text, so that names of a
+// broker reach a terminal as harmless as in every other output.
+func printable(doc []byte) []byte {
+	out := make([]byte, 0, len(doc))
+	for len(doc) > 0 {
+		r, size := utf8.DecodeRune(doc)
+		switch {
+		case r < utf8.RuneSelf && r != 0x7f || unicode.IsPrint(r):
+			out = append(out, doc[:size]...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		doc = doc[size:]
+	}
+	return out
 }
 
 // write puts the file in place in one step, so that nobody reads half of it.
