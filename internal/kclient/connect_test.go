@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/streamctl/streamctl/internal/config"
+	"github.com/streamctl/streamctl/internal/errs"
 )
 
 // silentPort accepts connections and never answers.
@@ -70,6 +71,9 @@ func TestFieldCase57SilentBroker(t *testing.T) {
 	if took := time.Since(start); err == nil || s != nil || took > 2*time.Second {
 		t.Errorf("after %v: %v, %v", took, s, err)
 	}
+	if !strings.Contains(err.Error(), l.Addr().String()+" accepted the connection and said nothing") {
+		t.Errorf("error: %v", err)
+	}
 	a, ok := c.trace.settled(l.Addr().String())
 	if !ok || a.step != config.StepVersions || a.read {
 		t.Errorf("attempt: %+v", a)
@@ -89,6 +93,9 @@ func TestFieldCase58DeadPort(t *testing.T) {
 	_, err = c.Snapshot(within(t, 10*time.Second), ListQuery())
 	if took := time.Since(start); err == nil || took > time.Second {
 		t.Errorf("after %v: %v", took, err)
+	}
+	if !strings.Contains(err.Error(), "nothing listens on "+addr) || len(errs.Hints(err)) == 0 || errs.ExitCode(err) != errs.Failed {
+		t.Errorf("error: %v", err)
 	}
 	if a, _ := c.trace.settled(addr); a.step != config.StepDial {
 		t.Errorf("attempt: %+v", a)
@@ -133,7 +140,7 @@ func TestAdvertisedBrokerUnknown(t *testing.T) {
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}
-	if e := errorOf(s, "group shop"); e == nil || !strings.Contains(e.Text, "broker-7.invalid") {
+	if e := errorOf(s, "group shop"); e == nil || !strings.Contains(e.Text, "advertises broker") || !strings.Contains(e.Text, "broker-7.invalid") {
 		t.Errorf("errors: %+v", s.Errors)
 	}
 }

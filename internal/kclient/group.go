@@ -2,6 +2,7 @@ package kclient
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -49,6 +50,7 @@ type group struct {
 	todo        part
 	failed      error // why the last try of what is to do failed
 	failedPart  part
+	told        error     // the last error by Kafka's name since something was answered
 	firstFailed time.Time // since when its coordinator cannot be reached; zero while it can
 	settleUntil time.Time
 	looked      bool // its describes have been judged
@@ -228,6 +230,9 @@ func (r *run) settle(g *group) {
 // its coordinator has to be found anew.
 func (g *group) later(p part, err error, elsewhere bool) {
 	g.failed, g.failedPart = err, p
+	if _, ok := errors.AsType[*kerr.Error](err); ok {
+		g.told = err
+	}
 	if elsewhere {
 		g.node = unknownNode
 	}
@@ -240,6 +245,9 @@ func (g *group) answered(p part) {
 		g.failed = nil
 	}
 	g.firstFailed = time.Time{}
+	if g.todo == 0 {
+		g.told = nil
+	}
 }
 
 // groupFailed ends the reading of one group with the reason of its last try.
@@ -285,6 +293,9 @@ func (g *group) lastNode() int32 {
 func (r *run) noteFailed(gs []*group) {
 	g := gs[0]
 	err, node := g.failed, g.lastNode()
+	if g.told != nil && errors.Is(err, context.DeadlineExceeded) {
+		err = g.told // time ran out while it was asked once more
+	}
 	where := ""
 	if node != unknownNode {
 		where = fmt.Sprintf("coordinator %d: ", node)
