@@ -26,9 +26,11 @@ func (b *groupBuilder) readRestore() {
 			b.members[i].Tasks[j].Restore = model.Restore{State: model.RestoreUnknown, Basis: basisNone}
 		}
 	}
+	b.reported()
 	if b.o.SkipOffsets {
 		return
 	}
+	b.facts()
 	states := make(map[model.TaskID]*taskState, len(b.taskIDs))
 	for i := range b.members {
 		m := &b.members[i]

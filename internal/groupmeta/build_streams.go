@@ -164,6 +164,7 @@ func (b *groupBuilder) streamsMember(m *snapshot.StreamsMember, targetEpoch int3
 	out.sums = offsetMap(m.TaskOffsets)
 	out.ends = offsetMap(m.TaskEnds)
 	b.addStreamsTasks(&out, m)
+	out.Place = len(b.members)
 	return out
 }
 

@@ -207,6 +207,7 @@ func (w *workerBuild) settings() {
 		return
 	}
 	b.factor = s.BalancingFactor
+	b.g.Facts.Settings = workerSettings(&s)
 	n := int(s.StandbyReplicas)
 	b.g.Timing.Standbys, b.g.Timing.StandbysSource = &n, "group config"
 	if b.o.Standbys != nil {

@@ -91,6 +91,8 @@ type Group struct {
 	Findings []Finding
 	Errors   []ReadError // what could not be read; not empty means exit code 1
 	Notes    []string    // one-line remarks for stderr that are no errors
+
+	Facts Facts // what only a prediction needs
 }
 
 // Broker is a node of the cluster.

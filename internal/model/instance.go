@@ -52,6 +52,10 @@ type Member struct {
 	Tasks          []Task
 	ReportsOffsets *bool // streams groups on 4.4+: whether it sends task offsets; nil when unknown
 
+	Reported []OffsetSum // what it said of its state, sorted by task; nil when it said nothing that was understood
+	Rack     string      // of this member; "" when none
+	Place    int         `json:"-"` // in the broker's answer, from 0: it decides ties of a streams group's assignor, nothing that is shown
+
 	VersionProbing bool // empty assignment while the group's versions differ
 	Leftover       bool // possible leftover of a replaced thread (field case 7)
 }
