@@ -75,11 +75,9 @@ func runCheckStop(ctx context.Context, o *checkStopOptions) error {
 // find reads the instance's group, looked up by the instance's name where no
 // group is named.
 func (o *checkStopOptions) find(ctx context.Context, r *reader) (*model.Group, *model.Instance, error) {
-	id, err := o.d.namedGroup("")
-	if err != nil {
-		return nil, nil, err
-	}
+	id := o.d.defaultGroup()
 	if id == "" {
+		var err error
 		if id, err = o.lookUp(ctx, r); err != nil {
 			return nil, nil, err
 		}

@@ -125,6 +125,7 @@ func runDescribeGroup(ctx context.Context, o *describeGroupOptions) error {
 		return err
 	}
 	defer r.close()
+	r.tree = o.tree
 	return o.watch.run(ctx, o.d, func(ctx context.Context) (look, error) { return o.look(ctx, r, re, ro) })
 }
 

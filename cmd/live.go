@@ -95,6 +95,12 @@ func (d *deps) finishLook(l look) error {
 // clearScreen moves to the top of a terminal and empties it.
 const clearScreen = "\x1b[H\x1b[2J"
 
+// dumb reports a terminal that takes no control sequences.
+func (d *deps) dumb() bool {
+	term, _ := d.env("TERM")
+	return term == "dumb"
+}
+
 // redraw writes a report when it differs from the one before, and returns its
 // text. A terminal shows one report at a time; elsewhere they follow one
 // another, tables with a blank line between.
@@ -109,7 +115,7 @@ func (d *deps) redraw(r render.Report, last string) (string, error) {
 	}
 	var out bytes.Buffer
 	switch machine := d.flags.output.Machine(); {
-	case d.io.OutTTY && !machine:
+	case d.io.OutTTY && !machine && !d.dumb():
 		out.WriteString(clearScreen)
 	case last != "" && !machine:
 		out.WriteByte('\n')

@@ -22,6 +22,7 @@ type reader struct {
 	d       *deps
 	cluster Cluster
 	options groupmeta.BuildOptions
+	tree    bool // the full text of a topology is wanted
 }
 
 // reader opens the cluster of the flags. The caller closes it.
@@ -55,7 +56,7 @@ func (r *reader) describe(ctx context.Context, ids []string) ([]*model.Group, er
 // describeQuery asks for everything a description shows.
 func (r *reader) describeQuery(ids []string) kclient.Query {
 	q := kclient.DescribeQuery(ids...)
-	q.Topology, q.SettleFor = true, settleFor
+	q.Topology, q.SettleFor = r.tree, settleFor
 	if r.options.Topology != nil {
 		for _, s := range r.options.Topology.Subtopologies {
 			q.Topics = append(q.Topics, s.SourceTopics...) // internal ones are read by the group's name

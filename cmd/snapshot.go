@@ -67,7 +67,7 @@ func runSnapshot(ctx context.Context, o *snapshotOptions) error {
 		ids = []string{id}
 	}
 	q := r.describeQuery(ids)
-	q.APIVersions, q.AuthorizedOps, q.StableEnds = true, true, true
+	q.Topology, q.APIVersions, q.AuthorizedOps, q.StableEnds = true, true, true, true
 	s, err := r.look(ctx, q)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -16,8 +17,8 @@ import (
 // oneGroup is the group a reading command is about: its argument, else -g or
 // the context's, else the only stream group that is visible.
 func (r *reader) oneGroup(ctx context.Context, arg string) (string, error) {
-	if g, err := r.d.namedGroup(arg); err != nil || g != "" {
-		return g, err
+	if g := cmp.Or(arg, r.d.defaultGroup()); g != "" {
+		return g, nil
 	}
 	list, err := r.list(ctx, nil)
 	if err != nil {
@@ -37,16 +38,6 @@ func (r *reader) oneGroup(ctx context.Context, arg string) (string, error) {
 		return "", r.noneVisible(list)
 	}
 	return "", errs.WithHint(fmt.Errorf("no group is named, and %d are visible: %s", len(list.streams), idsOf(list.streams)), "name one: -g GROUP")
-}
-
-// namedGroup is the group that an argument, -g or the context names; "" when
-// none does.
-func (d *deps) namedGroup(arg string) (string, error) {
-	def := d.defaultGroup()
-	if arg == "" {
-		return def, nil
-	}
-	return arg, nil
 }
 
 // argAndFlag refuses a group that is named twice, and differently.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -164,7 +165,7 @@ func (w *watching) step(at time.Time, g *model.Group, err error) (bool, error) {
 		printError(w.o.d.io.Err, partialOf([]*model.Group{g}))
 	}
 	for _, e := range w.watcher.Look(g, at) {
-		if err := w.o.d.show(report.NewEvent(g, e)); err != nil {
+		if err := w.show(report.NewEvent(g, e)); err != nil {
 			return true, err
 		}
 	}
@@ -172,6 +173,16 @@ func (w *watching) step(at time.Time, g *model.Group, err error) (bool, error) {
 		return true, w.unmet(n)
 	}
 	return false, nil
+}
+
+// show writes one event: a line, or one of several YAML documents.
+func (w *watching) show(e *report.Event) error {
+	if w.o.d.flags.output == render.YAML {
+		if _, err := io.WriteString(w.o.d.io.Out, "---\n"); err != nil {
+			return err
+		}
+	}
+	return w.o.d.show(e)
 }
 
 // ended reports that no classic round runs, so that the last line of a round is
