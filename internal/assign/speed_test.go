@@ -32,3 +32,36 @@ func BenchmarkStreamsSticky43(b *testing.B) {
 func BenchmarkStreamsSticky44(b *testing.B) {
 	benchmarkAssignor(b, StreamsSticky{Variant: Sticky44}, [][2]int{{100, 10}, {5000, 200}, {50000, 1000}})
 }
+
+// rackGroup spreads the brokers and the processes over three racks.
+func rackGroup(b *testing.B, strategy RackStrategy, tasks, processes int) *Group {
+	b.Helper()
+	g := wideGroup(b, HighAvailability{}, "steady", tasks, processes, 1)
+	racks := []string{"a", "b", "c"}
+	g.Settings.RackStrategy = strategy
+	replicas := make([][]string, partitionsEach)
+	for p := range replicas {
+		replicas[p] = []string{racks[p%3]}
+	}
+	g.TopicRacks = map[string][][]string{"in": replicas, "log": replicas}
+	for i := range g.Members {
+		g.Members[i].Rack = racks[g.Members[i].Process%3]
+	}
+	return g
+}
+
+func BenchmarkRacks(b *testing.B) {
+	for _, size := range [][2]int{{100, 10}, {1000, 50}} {
+		for _, strategy := range []RackStrategy{RackMinTraffic, RackBalanceSubtopology} {
+			b.Run(fmt.Sprintf("%dx%d/%s", size[0], size[1], strategy), func(b *testing.B) {
+				g := rackGroup(b, strategy, size[0], size[1])
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := (HighAvailability{}).Assign(g); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
