@@ -97,6 +97,7 @@ type groupBuilder struct {
 	offsets  map[model.TopicPartition]int
 	unknown  bool             // some member's tasks could not be read
 	standbys *standbyEstimate // classic groups
+	listed   int              // input partitions of tasks listed out of a topology
 	factor   int64            // balancing factor that the group itself follows, in thousandths; 0: none is known
 
 	names      map[string]string // of instances by id, once asked for

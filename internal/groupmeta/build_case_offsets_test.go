@@ -237,6 +237,10 @@ func TestFieldCase52_DeletedTopic(t *testing.T) {
 	if len(g.Errors) != 1 || g.Errors[0].Object != "topic gone" || g.Errors[0].Code != "UNKNOWN_TOPIC_OR_PARTITION" || finding(g, model.FindingTopicMissing) != "topic gone is deleted" {
 		t.Errorf("errors %v, findings %v", g.Errors, g.Findings)
 	}
+	s.Errors = []snapshot.Error{{Object: "topic gone", Code: "UNKNOWN_TOPIC_OR_PARTITION", Text: "read log ends"}}
+	if g := build(t, s, groupmeta.BuildOptions{}); len(g.Errors) != 1 {
+		t.Errorf("said twice: %v", g.Errors)
+	}
 	g = build(t, s, groupmeta.BuildOptions{IgnoreMissing: true})
 	if len(g.Errors) != 0 || len(g.Findings) != 0 || row(t, g, "gone-0").Problem != "topic deleted" {
 		t.Errorf("ignored: errors %v, findings %v", g.Errors, g.Findings)

@@ -185,4 +185,4 @@ func (b *groupBuilder) topologyTasks() []model.TaskID {
 // maxCounted bounds the tasks that are counted on anyone's word about
 // partitions: Kafka allows fewer in a whole cluster. Beyond it only tasks that
 // members name are counted.
-const maxCounted = 1 << 20
+const maxCounted = 1 << 18

@@ -211,12 +211,14 @@ func (b *groupBuilder) addStreamsTasks(out *builtMember, m *snapshot.StreamsMemb
 }
 
 // partitionsOf are the input partitions of a task: those with its number of
-// all topics that its sub-topology reads, as far as they have that many.
+// all topics that its sub-topology reads, as far as they have that many. They
+// are listed up to maxCounted in all: a topology is as long as its sender likes.
 func (b *groupBuilder) partitionsOf(id model.TaskID) []model.TopicPartition {
 	s := b.subs[keyOf(id)]
-	if s == nil {
+	if s == nil || b.listed+len(s.sources) > maxCounted {
 		return nil
 	}
+	b.listed += len(s.sources)
 	var out []model.TopicPartition
 	for topic := range s.sources {
 		if n := b.x.partitions(topic); n == 0 || id.Partition < n {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
 const described = `Topologies:
@@ -239,5 +240,47 @@ func TestChangelogsOfManySubtopologies(t *testing.T) {
 	g = build(t, a.snapshot(), groupmeta.BuildOptions{})
 	if len(g.Topology.Uncertain) != 20 {
 		t.Errorf("%d lines of what is uncertain", len(g.Topology.Uncertain))
+	}
+}
+
+// Smaller ends would fit both; one record less than the end is a caught-up copy
+// of an exactly-once app.
+func TestChangelogsOfExactlyOnce(t *testing.T) {
+	a := &app{group: "shop", subs: []appSub{
+		{id: 0, partitions: 2, sources: []string{"orders"}, changelogs: []string{"shop-x-changelog"}, ends: []int64{500, 700}},
+		{id: 1, partitions: 2, sources: []string{"users"}, changelogs: []string{"shop-y-changelog"}, ends: []int64{900, 900}},
+	}, members: []appMember{{process: "a", active: "0_0 0_1 1_0 1_1", sums: map[string]int64{"0_0": 499, "0_1": 699, "1_0": -2}}}}
+	topo := build(t, a.snapshot(), groupmeta.BuildOptions{}).Topology
+	if len(topo.Uncertain) != 0 || !slices.Equal(topo.Subtopologies[0].ChangelogTopics, []string{"shop-x-changelog"}) {
+		t.Errorf("got %+v", topo)
+	}
+}
+
+// Topics of the group shop-eu are none of the group shop.
+func TestTopicsOfAGroupWithALongerName(t *testing.T) {
+	s := snapshot.New()
+	s.Groups = []snapshot.Group{listedGroup("shop", "classic", "consumer", "", "Empty"), listedGroup("shop-eu", "classic", "consumer", "", "Empty")}
+	s.Groups[0].Classic.Members, s.Groups[1].Classic.Members = nil, nil
+	addTopic(s, "shop-eu-count-changelog", 3, nil)
+	for id, want := range map[string]model.Kind{"shop": model.Unknown, "shop-eu": model.Classic} {
+		if g, err := groupmeta.Build(s, id, groupmeta.BuildOptions{}); err != nil || g.Kind != want {
+			t.Errorf("%s: %+v, %v", id, g, err)
+		}
+	}
+}
+
+// A description names internal topics without the application id, whatever
+// they end in.
+func TestInternalTopicsOfADescription(t *testing.T) {
+	file, err := groupmeta.ParseTopologyText(strings.NewReader("Sub-topology: 0\n Source: a (topics: [KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000004-topic, users])\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app{group: "shop", subs: []appSub{{id: 0, partitions: 1, sources: []string{"shop-KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000004-topic", "users"}}},
+		members: []appMember{{process: "a", active: "0_0"}}}
+	topo := build(t, a.snapshot(), groupmeta.BuildOptions{Topology: file}).Topology
+	s := topo.Subtopologies[0]
+	if len(topo.Uncertain) != 0 || !slices.Equal(s.SourceTopics, []string{"users"}) || len(s.RepartitionSourceTopics) != 1 {
+		t.Errorf("got %+v", topo)
 	}
 }

@@ -1,6 +1,7 @@
 package groupmeta_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -159,5 +160,34 @@ func TestWorkerGroupInARebalance(t *testing.T) {
 	g := build(t, s, groupmeta.BuildOptions{})
 	if g.Kind != model.Worker || g.KindBasis != model.BasisMetadata || g.AssignmentBasis != model.AssignmentPrevious || g.Totals.Active != 5 {
 		t.Errorf("kind %s by %s, basis %s, totals %+v", g.Kind, g.KindBasis, g.AssignmentBasis, g.Totals)
+	}
+}
+
+// A topology of very many topics with very many tasks is not multiplied out.
+func TestHugeTopologyOfAWorker(t *testing.T) {
+	c := clicks{protocolType: "stream"}
+	s := c.snapshot()
+	meta := groupmeta.StreamMetadata{
+		StreamIdentity:  groupmeta.StreamIdentity{Instance: workerID("1"), Workers: 1},
+		StreamModeState: groupmeta.StreamModeState{Mode: groupmeta.StreamIncremental},
+		Settings:        groupmeta.DefaultStreamSettings(),
+		Topology:        []groupmeta.StreamSubtopology{{ID: 0, Partitions: 1<<31 - 1}},
+	}
+	asg := groupmeta.StreamAssignment{Generation: 5, Instances: 1, Workers: 1, Leader: workerID("1"), Mode: groupmeta.StreamIncremental}
+	for i := range int32(4000) {
+		meta.Topology[0].SourceTopics = append(meta.Topology[0].SourceTopics, fmt.Sprintf("topic-%04d", i))
+		asg.Tasks = append(asg.Tasks, groupmeta.AssignedTask{ID: model.ClassicTask("", 0, i), Role: model.Active})
+	}
+	s.Groups[0].Classic.Members = s.Groups[0].Classic.Members[:1]
+	m := &s.Groups[0].Classic.Members[0]
+	m.Metadata = must(groupmeta.EncodeWorkerMetadata("stream", &meta))
+	m.Assignment = must(groupmeta.EncodeWorkerAssignment("stream", &asg, nil))
+	g := build(t, s, groupmeta.BuildOptions{})
+	listed := 0
+	for _, task := range g.Instances[0].Members[0].Tasks {
+		listed += len(task.Partitions)
+	}
+	if listed == 0 || listed > 1<<18 || g.Totals.Active != 4000 || g.Totals.Tasks != 4000 || len(g.Unassigned) != 0 {
+		t.Errorf("%d partitions listed, totals %+v, %d unassigned", listed, g.Totals, len(g.Unassigned))
 	}
 }
