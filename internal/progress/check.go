@@ -3,7 +3,6 @@ package progress
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/streamctl/streamctl/internal/model"
 )
@@ -23,7 +22,8 @@ const (
 type StopCheck struct {
 	Answer   Answer
 	Active   []model.TaskID // active tasks on the instance, sorted
-	Blockers []Blocker      // tasks in the way, by task; those that make it "no" first
+	Blockers []Blocker      // tasks in the way: first those that would wait for certain, each part by task
+	Certain  int            // how many of Blockers would wait for certain
 	Reason   string         // why it cannot be told for the whole group; "" when tasks say it
 }
 
@@ -73,7 +73,7 @@ func CheckStop(g *model.Group, in *model.Instance) StopCheck {
 		case Yes:
 		}
 	}
-	c.Blockers = append(no, unknown...)
+	c.Blockers, c.Certain = append(no, unknown...), len(no)
 	switch {
 	case g.Kind == model.Streams:
 	case len(no) > 0:
@@ -113,7 +113,7 @@ func copyOf(g *model.Group, stopping *model.Instance, id model.TaskID) (Blocker,
 		case r.RemainingRecords != nil && old:
 			best = Unknown
 			b.Copy, b.RemainingRecords = in.ID, r.RemainingRecords
-			b.Why = fmt.Sprintf("copy on %s as of the last round: up to %s records behind", in.Name, model.Thousands(*r.RemainingRecords))
+			b.Why = fmt.Sprintf("copy on %s as of the last round%s: up to %s records behind", in.Name, roundAge(g), model.Thousands(*r.RemainingRecords))
 		case r.RemainingRecords != nil:
 			b.Copy, b.RemainingRecords = in.ID, r.RemainingRecords
 			b.Why = fmt.Sprintf("copy on %s still restores %s records", in.Name, model.Thousands(*r.RemainingRecords))
@@ -135,6 +135,18 @@ func copyOf(g *model.Group, stopping *model.Instance, id model.TaskID) (Blocker,
 	return b, best
 }
 
+// roundAge says how long ago the last round was, as far as that is known.
+func roundAge(g *model.Group) string {
+	if g.Positions.AsOf == nil || g.TakenAt == nil {
+		return ""
+	}
+	age := round(g.TakenAt.Sub(*g.Positions.AsOf)).String() + " ago"
+	if g.Positions.Estimated {
+		age = "~" + age
+	}
+	return ", " + age
+}
+
 // statefulness is what any copy of the task says about it; nil when none does.
 func statefulness(g *model.Group, id model.TaskID) *bool {
 	var out *bool
@@ -148,17 +160,13 @@ func statefulness(g *model.Group, id model.TaskID) *bool {
 
 // Headline is the answer in one sentence, with the instance's name.
 func (c *StopCheck) Headline(name string) string {
-	ids := make([]string, 0, len(c.Blockers))
-	for _, b := range c.Blockers {
-		if !strings.HasPrefix(b.Object, "task ") {
-			continue
-		}
-		ids = append(ids, b.Task.String())
+	blockers := c.Blockers
+	if c.Answer == No {
+		blockers = blockers[:c.Certain]
 	}
-	const shown = 10
-	list := strings.Join(ids[:min(len(ids), shown)], " ")
-	if len(ids) > shown {
-		list += " …"
+	ids := make([]model.TaskID, len(blockers))
+	for i, b := range blockers {
+		ids[i] = b.Task
 	}
 	switch {
 	case c.Answer == Yes && len(c.Active) == 0:
@@ -166,9 +174,9 @@ func (c *StopCheck) Headline(name string) string {
 	case c.Answer == Yes:
 		return fmt.Sprintf("yes: every one of the %d active tasks on %s has a caught-up copy elsewhere or no state", len(c.Active), name)
 	case c.Answer == No:
-		return fmt.Sprintf("no: %s on %s would wait for state (%s)", tasks(len(c.Blockers)), name, list)
+		return fmt.Sprintf("no: %s on %s would wait for state (%s)", tasks(len(ids)), name, idList(ids))
 	case c.Reason != "":
 		return fmt.Sprintf("cannot tell: %s", c.Reason)
 	}
-	return fmt.Sprintf("cannot tell: %s on %s may wait for state (%s)", tasks(len(c.Blockers)), name, list)
+	return fmt.Sprintf("cannot tell: %s on %s may wait for state (%s)", tasks(len(ids)), name, idList(ids))
 }

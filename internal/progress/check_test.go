@@ -3,6 +3,7 @@ package progress
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
 )
@@ -53,6 +54,22 @@ func TestCheckStop(t *testing.T) {
 				t.Errorf("headline %q", h)
 			}
 		})
+	}
+}
+
+// The headline of a no counts what would wait for certain; the age of the last
+// round is said where it is known.
+func TestCheckStopHeadline(t *testing.T) {
+	g := group("pod-a/T1: 0_0 0_1", "pod-b/T1: 0_1s")
+	eachTask(g, func(_ *model.Instance, _ *model.Member, t *model.Task) { t.Stateful = ptr(true) })
+	task(g, "pod-b/T1", "0_1").Restore = model.Restore{State: model.Restoring, RemainingRecords: ptr(int64(9))}
+	g.TakenAt, g.Positions.AsOf, g.Positions.Estimated = ptr(start.Add(12*time.Minute)), &start, true
+	c := CheckStop(g, &g.Instances[0])
+	if h := c.Headline("pod-a"); h != "no: 1 task on pod-a would wait for state (0_0)" || len(c.Blockers) != 2 {
+		t.Errorf("headline %q, %+v", h, c.Blockers)
+	}
+	if why := c.Blockers[1].Why; why != "copy on pod-b as of the last round, ~12m0s ago: up to 9 records behind" {
+		t.Errorf("blocker %q", why)
 	}
 }
 

@@ -65,7 +65,7 @@ func (b *Blocker) isTask() int {
 // Status is the judgement of one look.
 type Status struct {
 	Met      bool
-	Lost     string // not empty: the goal cannot be met any more, and why
+	Lost     string        // not empty: the goal cannot be met any more, and why
 	Blockers []Blocker     // what is no task first, then by task
 	Restore  []TaskRestore // copies that restore, by task and member
 	Notes    []string      // what the judgement rests on and cannot be seen
