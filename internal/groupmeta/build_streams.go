@@ -36,6 +36,7 @@ func (b *groupBuilder) streams() {
 	b.finishTopology()
 	b.reportingMembers()
 	b.placeTasks()
+	b.listPartitions()
 	for _, id := range b.taskIDs {
 		if p := b.tasks[id]; slices.ContainsFunc(p.copies, func(c place) bool { return b.at(c).Role == model.Learner }) {
 			b.tagLearned(id, false)
@@ -192,7 +193,7 @@ func (b *groupBuilder) addStreamsTasks(out *builtMember, m *snapshot.StreamsMemb
 				return
 			}
 			has[taskRole{id, role}] = true
-			t := model.Task{ID: id, Role: role, TargetOnly: targetOnly, Partitions: b.partitionsOf(id)}
+			t := model.Task{ID: id, Role: role, TargetOnly: targetOnly}
 			if role == model.Learner {
 				t.Tags = []model.Tag{model.IsLearner}
 			}
@@ -208,6 +209,16 @@ func (b *groupBuilder) addStreamsTasks(out *builtMember, m *snapshot.StreamsMemb
 	eachTask(m.Target.Active, add(model.Active, true))
 	eachTask(m.Target.Standby, add(model.Standby, true))
 	eachTask(m.Target.Warmup, add(model.Learner, true))
+}
+
+// listPartitions gives each task its input partitions out of the topology.
+func (b *groupBuilder) listPartitions() {
+	for i := range b.members {
+		for j := range b.members[i].Tasks {
+			t := &b.members[i].Tasks[j]
+			t.Partitions = b.partitionsOf(t.ID)
+		}
+	}
 }
 
 // partitionsOf are the input partitions of a task: those with its number of

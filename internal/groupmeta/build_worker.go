@@ -30,13 +30,8 @@ func (b *groupBuilder) worker() {
 	b.countTasks()
 	b.countSeen()
 	b.finishTopology()
-	for i := range b.members {
-		for j := range b.members[i].Tasks {
-			t := &b.members[i].Tasks[j]
-			t.Partitions = b.partitionsOf(t.ID)
-		}
-	}
 	b.placeTasks()
+	b.listPartitions()
 	b.handingOver = w.another || w.waiting
 	if w.another && b.g.AssignmentBasis == model.AssignmentCurrent {
 		b.g.NextRebalance = &model.NextRebalance{}
