@@ -72,9 +72,9 @@ func TestFieldCase31_Verdict(t *testing.T) {
 		after      [4]int64
 		code, want string
 	}{
-		"all stalled":            {[4]int64{10, 10, 10, 10}, model.FindingSilent, "no offset moved in 1m0s, 4 partitions have input waiting"},
-		"one instance stalled":   {[4]int64{20, 30, 10, 10}, model.FindingSilent, "no offset of b moved in 1m0s: in-2 in-3"},
-		"some partition stalled": {[4]int64{20, 10, 30, 30}, model.FindingNoCommit, "1 partition has input but no commit in 1m0s: in-1"},
+		"all stalled":            {[4]int64{10, 10, 10, 10}, model.FindingSilent, "no offset moved in 60s, 4 partitions have input waiting"},
+		"one instance stalled":   {[4]int64{20, 30, 10, 10}, model.FindingSilent, "no offset of b moved in 60s: in-2 in-3"},
+		"some partition stalled": {[4]int64{20, 10, 30, 30}, model.FindingNoCommit, "1 partition has input but no commit in 60s: in-1"},
 	} {
 		g := sampled(t, [4]int64{10, 10, 10, 10}, c.after)
 		wantText(t, name, finding(g, c.code), c.want)
@@ -266,7 +266,7 @@ func TestFieldCase52_MissingChangelog(t *testing.T) {
 	if r := holding(t, g, "a", "0_0").Restore; r.State != model.RestoreUnknown || r.Note != "changelog missing" || r.RemainingRecords != nil {
 		t.Errorf("got %+v", r)
 	}
-	if f := finding(g, model.FindingTopicMissing); !strings.Contains(f, "changelog billing-bykey-changelog is deleted") {
+	if f := finding(g, model.FindingTopicMissing); !strings.Contains(f, "changelog billing-bykey-changelog is missing") {
 		t.Errorf("findings %v", g.Findings)
 	}
 }

@@ -76,7 +76,11 @@ func TestFieldCase4_NextRebalance(t *testing.T) {
 		t.Errorf("59 s late: got %+v, %v", late.NextRebalance, late.Findings)
 	}
 	late = of(start().Add(-3 * time.Minute).UnixMilli())
-	wantText(t, "3 min late", finding(late, model.FindingOverdue), "the rebalance planned by a/T1 for 01:11:07 UTC by the leader's clock is 3m0s overdue")
+	wantText(t, "3 min late", finding(late, model.FindingOverdue), "the rebalance planned by a/T1 for 01:11:07 UTC by the leader's clock is 3m overdue")
+	late = of(start().Add(-200 * time.Second).UnixMilli())
+	if f := finding(late, model.FindingOverdue); !strings.Contains(f, "is 3m20s overdue") {
+		t.Errorf("200 s late: %q", f)
+	}
 	if negative := of(-5); finding(negative, model.FindingOverdue) == "" || negative.NextRebalance.At != nil {
 		t.Errorf("negative: got %+v, %v", negative.NextRebalance, negative.Findings)
 	}

@@ -3,7 +3,6 @@ package groupmeta
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/snapshot"
@@ -53,9 +52,13 @@ func (b *groupBuilder) topicFindings() {
 			if b.o.IgnoreMissing {
 				continue
 			}
-			b.addTopicError(topic, codeUnknownTopic, "topic deleted")
+			gone := "is missing"
+			if b.hasCommit(topic) {
+				gone = "is deleted"
+			}
+			b.addTopicError(topic, codeUnknownTopic, "topic "+topic+" "+gone)
 			if b.g.State != model.StateNotReady {
-				b.find(model.FindingTopicMissing, object, "%s%s is deleted", what, topic)
+				b.find(model.FindingTopicMissing, object, "%s%s %s", what, topic, gone)
 			}
 		case state == topicHidden || problems[topic] == problemHidden:
 			b.addTopicError(topic, codeTopicRefused, "missing or not visible: needs DESCRIBE on topic \""+topic+"\"")
@@ -64,6 +67,12 @@ func (b *groupBuilder) topicFindings() {
 			}
 		}
 	}
+}
+
+// hasCommit reports whether the group has read the topic before, so that it was
+// there once.
+func (b *groupBuilder) hasCommit(topic string) bool {
+	return slices.ContainsFunc(b.in.Commits, func(c snapshot.Commit) bool { return c.Topic == topic && c.Offset >= 0 })
 }
 
 // sampleFindings compare with an earlier look: partitions that have input and
@@ -85,7 +94,7 @@ func (b *groupBuilder) sampleFindings() {
 	}
 	span := "since the earlier look"
 	if b.g.TakenAt != nil && b.o.Earlier.TakenAt != nil {
-		span = "in " + b.g.TakenAt.Sub(*b.o.Earlier.TakenAt).Round(time.Second).String()
+		span = "in " + shortSpan(b.g.TakenAt.Sub(*b.o.Earlier.TakenAt))
 	}
 	if s.stalled > 0 && s.moved == 0 {
 		b.find(model.FindingSilent, b.group(), "no offset moved %s, %s input waiting", span, havePartitions(s.stalled))

@@ -37,6 +37,17 @@ func (b *groupBuilder) balanceFindings() {
 	b.idleThreads()
 }
 
+// shortSpan writes a time in whole seconds: "60s", "3m", "1h2m10s".
+func shortSpan(d time.Duration) string {
+	if d = d.Round(time.Second); d < 2*time.Minute {
+		return strconv.Itoa(int(d/time.Second)) + "s"
+	}
+	if d%time.Minute == 0 {
+		return strings.TrimSuffix(d.String(), "0s")
+	}
+	return d.String()
+}
+
 // shortFloat writes a number with at most two decimals.
 func shortFloat(f float64) string {
 	s := strconv.FormatFloat(f, 'f', 2, 64)
@@ -87,7 +98,7 @@ func (b *groupBuilder) roundFindings() {
 		if n.At == nil {
 			b.find(model.FindingOverdue, b.group(), "the rebalance planned by %s has a time before 1970: %d", by, n.RawMs)
 		} else {
-			late := (time.Duration(-n.InMs) * time.Millisecond).Round(time.Second)
+			late := shortSpan(time.Duration(-n.InMs) * time.Millisecond)
 			b.find(model.FindingOverdue, b.group(), "the rebalance planned by %s for %s UTC by the leader's clock is %s overdue", by, n.At.Format(time.TimeOnly), late)
 		}
 	}
