@@ -139,7 +139,7 @@ func (o *describeGroupOptions) look(ctx context.Context, r *reader, re *regexp.R
 	if len(groups) == 0 {
 		return look{}, errors.Join(c.err, err)
 	}
-	if took := o.d.now().Sub(begin); took >= settleFor && !ended(groups[0]) {
+	if took := o.d.now().Sub(begin); took >= time.Second && !ended(groups[0]) {
 		ro.InStateFor = took.Truncate(time.Second)
 	}
 	l := look{err: errors.Join(c.err, err, partialOf(groups)), unmet: o.failOn.unmet(groups)}

@@ -88,7 +88,7 @@ func (j *Judge) remember(g *model.Group, at time.Time) {
 // due within it (field case 24).
 func (j *Judge) stable(s *Status, g *model.Group, at time.Time) {
 	if g.State != model.StateStable {
-		s.block(groupBlocker(g, "is "+stateWord(g)))
+		s.block(groupBlocker(g, "state "+stateWord(g)))
 		return
 	}
 	if n := g.NextRebalance; n != nil {
@@ -156,7 +156,7 @@ func (j *Judge) caughtUp(s *Status, g *model.Group) {
 // drained: the instance owns no active task and each has an owner elsewhere.
 func (j *Judge) drained(s *Status, g *model.Group) {
 	if g.AssignmentBasis != model.AssignmentCurrent && g.State != model.StateEmpty {
-		s.block(groupBlocker(g, "is "+stateWord(g)))
+		s.block(groupBlocker(g, "state "+stateWord(g)))
 		return
 	}
 	in := instance(g, j.goal.Instance)

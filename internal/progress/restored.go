@@ -7,7 +7,7 @@ import "github.com/streamctl/streamctl/internal/model"
 // as restored once its commits move (product.md, What cannot be seen).
 func (j *Judge) restored(s *Status, g *model.Group) {
 	if g.AssignmentBasis != model.AssignmentCurrent {
-		s.block(groupBlocker(g, "is "+stateWord(g)))
+		s.block(groupBlocker(g, "state "+stateWord(g)))
 		return
 	}
 	s.block(ownerless(g)...)
