@@ -32,25 +32,37 @@ var ErrNoAnswer = errors.New("no answer about the group")
 // Errors and Findings. It is pure: times are counted from the snapshot's
 // TakenAt, and the order of the snapshot's lists means nothing.
 func Build(s *snapshot.Snapshot, group string, o BuildOptions) (*model.Group, error) {
-	in := s.Group(group)
-	if in == nil {
-		return nil, noAnswer(group)
-	}
-	return buildGroup(newSnapshotIndex(s), in, o)
+	return NewBuilder(s).Build(group, o)
 }
 
 // BuildAll makes the model of every group of the snapshot, by id. Groups that
 // were not found are left out.
 func BuildAll(s *snapshot.Snapshot, o BuildOptions) []*model.Group {
-	x := newSnapshotIndex(s)
+	b := NewBuilder(s)
 	out := make([]*model.Group, 0, len(s.Groups))
 	for i := range s.Groups {
-		if g, err := buildGroup(x, &s.Groups[i], o); err == nil {
+		if g, err := buildGroup(b.x, &s.Groups[i], o); err == nil {
 			out = append(out, g)
 		}
 	}
 	slices.SortFunc(out, func(a, b *model.Group) int { return strings.Compare(a.ID, b.ID) })
 	return out
+}
+
+// Builder makes the models of several groups of one snapshot, which it looks
+// through once. The snapshot must not change meanwhile.
+type Builder struct{ x *snapshotIndex }
+
+// NewBuilder looks through a snapshot.
+func NewBuilder(s *snapshot.Snapshot) *Builder { return &Builder{newSnapshotIndex(s)} }
+
+// Build makes the model of one group, as the function Build does.
+func (b *Builder) Build(group string, o BuildOptions) (*model.Group, error) {
+	in := b.x.groups[group]
+	if in == nil {
+		return nil, noAnswer(group)
+	}
+	return buildGroup(b.x, in, o)
 }
 
 func buildGroup(x *snapshotIndex, in *snapshot.Group, o BuildOptions) (*model.Group, error) {

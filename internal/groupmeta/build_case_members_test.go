@@ -3,6 +3,7 @@ package groupmeta_test
 import (
 	"encoding/binary"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -195,6 +196,12 @@ func TestFieldCase42_EveryKindOfGroup(t *testing.T) {
 		}
 		if !g.Kind.IsStream() && g.Kind != model.Unknown && len(g.Findings) > 0 {
 			t.Errorf("%s is not decoded, findings %v", g.ID, g.Findings)
+		}
+	}
+	b := groupmeta.NewBuilder(s)
+	for _, g := range groups {
+		if one, err := b.Build(g.ID, groupmeta.BuildOptions{SkipOffsets: true}); err != nil || !reflect.DeepEqual(one, g) {
+			t.Errorf("%s: one by one %+v, %v", g.ID, one, err)
 		}
 	}
 	if g, err := groupmeta.Build(s, "schemas", groupmeta.BuildOptions{}); err != nil || g.ProtocolType != "sr" || len(g.Instances) != 1 || g.Instances[0].Members[0].ID != "schemas-1" {

@@ -19,7 +19,7 @@ type snapshotIndex struct {
 	logs    map[model.TopicPartition]*snapshot.Log
 	sizes   map[model.TopicPartition]int64 // bytes of the leader's replica, else of the largest
 	brokers map[int32]*snapshot.Broker
-	groups  map[string]bool
+	groups  map[string]*snapshot.Group
 }
 
 func newSnapshotIndex(s *snapshot.Snapshot) *snapshotIndex {
@@ -29,7 +29,7 @@ func newSnapshotIndex(s *snapshot.Snapshot) *snapshotIndex {
 		missing: make(map[string]int16, len(s.Missing)),
 		logs:    make(map[model.TopicPartition]*snapshot.Log, len(s.Logs)),
 		brokers: make(map[int32]*snapshot.Broker, len(s.Brokers)),
-		groups:  make(map[string]bool, len(s.Groups)),
+		groups:  make(map[string]*snapshot.Group, len(s.Groups)),
 	}
 	for i := range s.Topics {
 		t := &s.Topics[i]
@@ -53,7 +53,7 @@ func newSnapshotIndex(s *snapshot.Snapshot) *snapshotIndex {
 		x.brokers[s.Brokers[i].ID] = &s.Brokers[i]
 	}
 	for i := range s.Groups {
-		x.groups[s.Groups[i].ID] = true
+		x.groups[s.Groups[i].ID] = &s.Groups[i]
 	}
 	x.indexSizes()
 	return x
@@ -126,7 +126,7 @@ func (x *snapshotIndex) internalTopics(group, suffix string) []string {
 // at a hyphen of the topic name behind from.
 func (x *snapshotIndex) ofLongerGroup(topic string, from int) bool {
 	for i := from; i < len(topic); i++ {
-		if topic[i] == '-' && x.groups[topic[:i]] {
+		if topic[i] == '-' && x.groups[topic[:i]] != nil {
 			return true
 		}
 	}
