@@ -73,15 +73,13 @@ func release(version string) (major, minor int, err error) {
 	if version == "" {
 		return int(^uint(0) >> 1), 0, nil
 	}
-	parts := strings.FieldsFunc(version, func(r rune) bool { return r == '.' || r == '-' })
-	if len(parts) >= 2 {
-		major, err = strconv.Atoi(parts[0])
-		if err == nil {
-			minor, err = strconv.Atoi(parts[1])
-		}
-		if err == nil && major >= 0 && minor >= 0 {
-			return major, minor, nil
-		}
+	first, rest, _ := strings.Cut(version, ".")
+	second, _, _ := strings.Cut(rest, ".")
+	second, _, _ = strings.Cut(second, "-")
+	a, errA := strconv.ParseUint(first, 10, 31)
+	b, errB := strconv.ParseUint(second, 10, 31)
+	if errA == nil && errB == nil {
+		return int(a), int(b), nil
 	}
 	return 0, 0, fmt.Errorf("%q is not a Kafka version", version)
 }

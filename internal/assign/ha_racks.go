@@ -95,18 +95,37 @@ type rackCosts struct {
 	changelogs          bool // the traffic is that of the changelogs
 }
 
-// flowEdges appends the edges from a task's node to those of clients, which
-// are numbered from base on.
-func (r *haRacks) flowEdges(edges []flowEdge, h *ha, node, base int32, t Task, clients []int32, now int32, w rackCosts) []flowEdge {
-	r.count(t, w.changelogs)
-	for j, i := range clients {
-		e := flowEdge{from: node, to: base + int32(j), capacity: 1, cost: w.traffic * r.cross[h.clients[i].rack]}
-		if i != now {
-			e.cost += w.nonOverlap
-		}
-		edges = append(edges, e)
+// flow makes the problem of spreading tasks over clients; group is by task,
+// its numbers ascend from 0 without gaps.
+func (r *haRacks) flow(h *ha, tasks []Task, clients []int32, now func(Task) int32, group []int32, w rackCosts) *rackFlow {
+	number := make([]int32, len(r.number)) // of the racks that matter here
+	for i := range number {
+		number[i] = -1
 	}
-	return edges
+	var racks []int32
+	rackOf := make([]int32, len(clients))
+	for j, i := range clients {
+		rack := h.clients[i].rack
+		if number[rack] < 0 {
+			number[rack] = int32(len(racks))
+			racks = append(racks, rack)
+		}
+		rackOf[j] = number[rack]
+	}
+	place := make([]int32, len(h.clients)) // by client: its index in clients
+	for j, i := range clients {
+		place[i] = int32(j)
+	}
+	was := make([]int32, len(tasks))
+	base := make([]int64, 0, len(tasks)*len(racks))
+	for n, t := range tasks {
+		was[n] = place[now(t)]
+		r.count(t, w.changelogs)
+		for _, rack := range racks {
+			base = append(base, w.traffic*r.cross[rack])
+		}
+	}
+	return newRackFlow(len(clients), rackOf, len(racks), int(group[len(group)-1])+1, group, was, base, w.nonOverlap)
 }
 
 // optimiseActives moves the stateful or the stateless actives.
@@ -147,91 +166,49 @@ func (r *haRacks) optimiseActives(h *ha, stateful bool) {
 // minTraffic returns by task the client it shall be on; each client keeps its
 // number of tasks.
 func (r *haRacks) minTraffic(h *ha, tasks []Task, clients []int32, now func(Task) int32, w rackCosts) []int32 {
-	base := int32(1 + len(tasks))
-	sink := base + int32(len(clients))
-	edges := make([]flowEdge, 0, len(tasks)*(len(clients)+1)+len(clients))
-	for n := range tasks {
-		edges = append(edges, flowEdge{from: 0, to: int32(1 + n), capacity: 1, flow: 1})
-	}
-	has := make([]int64, len(clients))
-	for n, t := range tasks {
-		start := len(edges)
-		edges = r.flowEdges(edges, h, int32(1+n), base, t, clients, now(t), w)
-		j := slices.Index(clients, now(t))
-		edges[start+j].flow = 1
-		has[j]++
-	}
-	for j := range clients {
-		edges = append(edges, flowEdge{from: base + int32(j), to: sink, capacity: has[j], flow: has[j]})
-	}
-	g := newFlowGraph(int(sink)+1, edges)
-	g.cancel()
-	return destinations(g, tasks, clients, now)
+	f := r.flow(h, tasks, clients, now, make([]int32, len(tasks)), w)
+	f.startAsIs()
+	f.cancel()
+	return f.destinations(clients)
 }
 
 // balanceSubtopology does the same with a fair share of each subtopology for
 // each client.
 func (r *haRacks) balanceSubtopology(h *ha, tasks []Task, clients []int32, now func(Task) int32, w rackCosts) []int32 {
-	m := int32(len(clients))
-	has := make([]int64, m)
-	var edges []flowEdge
-	for n, t := range tasks {
-		edges = append(edges, flowEdge{from: 0, to: int32(1 + n), capacity: 1})
-		has[now(t)]++
-	}
-	// The tasks of each subtopology in this run, from their first to the next one's.
-	starts := []int{}
+	group := make([]int32, len(tasks))
+	var sizes []int // by group
 	last := -1
 	for n, t := range tasks {
 		if sub := r.g.Topology.subtopology(t); sub != last {
-			starts, last = append(starts, n), sub
+			sizes, last = append(sizes, 0), sub
 		}
+		group[n] = int32(len(sizes) - 1)
+		sizes[group[n]]++
 	}
-	base := int32(1 + len(tasks))
-	second := base + m*int32(len(starts))
-	sink := second + m
-	for k := range starts {
-		for n := starts[k]; n < endOf(starts, k, len(tasks)); n++ {
-			edges = r.flowEdges(edges, h, int32(1+n), base+m*int32(k), tasks[n], clients, now(tasks[n]), w)
-		}
+	f := r.flow(h, tasks, clients, now, group, w)
+	m := len(clients)
+	f.shares, f.share, f.flow = true, make([]int64, len(f.places)), make([]int64, len(f.places))
+	f.total, f.out = make([]int64, m), make([]int64, m)
+	for _, j := range f.was {
+		f.total[j]++
 	}
-	for k := range starts {
-		size := endOf(starts, k, len(tasks)) - starts[k]
-		for j := range m {
-			share := math.Ceil(float64(has[j]) / float64(len(tasks)) * float64(size))
-			edges = append(edges, flowEdge{from: base + m*int32(k) + j, to: second + j, capacity: int64(share)})
-		}
+	for x := range f.places {
+		f.share[x] = int64(math.Ceil(float64(f.total[x%m]) / float64(len(tasks)) * float64(sizes[x/m])))
 	}
-	for j := range m {
-		edges = append(edges, flowEdge{from: second + j, to: sink, capacity: has[j]})
-	}
-	g := newFlowGraph(int(sink)+1, edges)
-	g.fill()
-	g.cancel()
-	return destinations(g, tasks, clients, now)
-}
-
-func endOf(starts []int, k, end int) int {
-	if k+1 < len(starts) {
-		return starts[k+1]
-	}
-	return end
+	f.fill()
+	f.cancel()
+	return f.destinations(clients)
 }
 
 // destinations reads back where the flow of each task goes; a task without
 // flow stays.
-func destinations(g *flowGraph, tasks []Task, clients []int32, now func(Task) int32) []int32 {
-	to := make([]int32, len(tasks))
-	for n, t := range tasks {
-		to[n] = now(t)
-		// The first arc leads back to the source, then one to each client.
-		first := g.first[1+n] + 1
-		for j := range clients {
-			if g.flow(first+int32(j)) > 0 {
-				to[n] = clients[j]
-				break
-			}
+func (f *rackFlow) destinations(clients []int32) []int32 {
+	to := make([]int32, len(f.on))
+	for t, j := range f.on {
+		if j < 0 {
+			j = f.was[t]
 		}
+		to[t] = clients[j]
 	}
 	return to
 }

@@ -16,29 +16,29 @@ func (HighAvailability) Assign(g *Group) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	res := &Result{Processes: make([]ProcessResult, len(g.Processes)), Members: make([]MemberResult, len(g.Members))}
 	h.placeActives()
 	h.placeStandbys()
-	for i, lists := range h.standbyLists() {
-		res.Processes[h.clients[i].process].TargetStandby = lists
+	return h.round(), nil
+}
+
+// round makes the round that follows from the target.
+func (h *ha) round() *Result {
+	res := &Result{Processes: make([]ProcessResult, len(h.g.Processes)), Members: make([]MemberResult, len(h.g.Members))}
+	set := func(lists [][]Task, field func(*ProcessResult) *[]Task) {
+		for i, tasks := range lists {
+			*field(&res.Processes[h.clients[i].process]) = tasks
+		}
 	}
-	for i, lists := range h.activeLists(true) {
-		res.Processes[h.clients[i].process].TargetActive = lists
-	}
+	set(h.activeLists(true), func(p *ProcessResult) *[]Task { return &p.TargetActive })
+	set(h.standbyLists(), func(p *ProcessResult) *[]Task { return &p.TargetStandby })
 	h.moveActives()
 	h.moveStandbys()
 	h.placeStateless()
+	set(h.activeLists(false), func(p *ProcessResult) *[]Task { return &p.Active })
+	set(h.standbyLists(), func(p *ProcessResult) *[]Task { return &p.Standby })
+	set(h.warmupLists(), func(p *ProcessResult) *[]Task { return &p.Warmup })
 	res.ActiveMovements, res.StandbyMovements = h.movedActives, h.movedStandbys
 	res.Probing = h.movedActives+h.movedStandbys > 0
-	for i, lists := range h.standbyLists() {
-		res.Processes[h.clients[i].process].Standby = lists
-	}
-	for i, lists := range h.activeLists(false) {
-		res.Processes[h.clients[i].process].Active = lists
-	}
-	for i, lists := range h.warmupLists() {
-		res.Processes[h.clients[i].process].Warmup = lists
-	}
 	h.handOut(res)
-	return res, nil
+	return res
 }
