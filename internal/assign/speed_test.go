@@ -2,7 +2,9 @@ package assign
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
+	"time"
 )
 
 func benchmarkAssignor(b *testing.B, a Assignor, sizes [][2]int) {
@@ -62,6 +64,44 @@ func BenchmarkRacks(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// The JVM takes 204 s for this; a two-hundredth of that is far more than is
+// needed, also on a busy machine.
+func TestHighAvailabilityIsFast(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds under load")
+	}
+	g := wideGroup(t, HighAvailability{}, "add", 20_000, 1000, 1)
+	best := time.Hour
+	for range 3 {
+		start := time.Now()
+		if _, err := (HighAvailability{}).Assign(g); err != nil {
+			t.Fatal(err)
+		}
+		best = min(best, time.Since(start))
+	}
+	if best > time.Second {
+		t.Errorf("%v, want at most a second", best)
+	}
+}
+
+// Memory grows with tasks and clients, not with their product: what a task and
+// a client cost does not rise with the size of the group.
+func TestHighAvailabilityMemory(t *testing.T) {
+	const bytesEach = 1000
+	for _, size := range [][2]int{{2000, 100}, {20_000, 1000}, {40_000, 8000}} {
+		g := wideGroup(t, HighAvailability{}, "add", size[0], size[1], 1)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := (HighAvailability{}).Assign(g); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if got, most := after.TotalAlloc-before.TotalAlloc, uint64(bytesEach*(size[0]+size[1])); got > most {
+			t.Errorf("%d tasks on %d clients take %d bytes, want at most %d", size[0], size[1], got, most)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (s *sticky) placeActives(left []Task) {
 
 // leastLoaded queues the processes by load; ties leave it as in Java.
 func (s *sticky) leastLoaded() *javaorder.PriorityQueue[int32] {
-	queue := javaorder.NewPriorityQueue(func(a, b int32) bool { return s.procs[a].load < s.procs[b].load }, nil)
+	queue := javaorder.NewPriorityQueue(func(a, b int32) bool { return s.load[a] < s.load[b] }, nil)
 	for _, p := range s.walk {
 		queue.Offer(p)
 	}
@@ -172,5 +172,5 @@ func (s *sticky) pick42(holders []stickyHolder, t Task, apart bool) int32 {
 // lighter says whether a member has fewer tasks than another and its process a
 // lower load.
 func (s *sticky) lighter(a, b int32) bool {
-	return s.procs[s.members[a].process].load < s.procs[s.members[b].process].load && s.members[a].count < s.members[b].count
+	return s.load[s.members[a].process] < s.load[s.members[b].process] && s.members[a].count < s.members[b].count
 }

@@ -15,6 +15,7 @@ type sticky struct {
 
 	members []stickyMember  // as in the group
 	procs   []stickyProcess // as in the group
+	load    []float64       // by process: its tasks by its members
 	walk    []int32         // processes with members, in the order of the broker's map
 
 	subs        []int  // subtopologies in the order of their ids as text
@@ -36,11 +37,10 @@ type stickyMember struct {
 	count   int32
 }
 
-// stickyProcess is one process; its load is its tasks by its members.
+// stickyProcess is one process.
 type stickyProcess struct {
 	members []int32 // in the order of its map
 	count   int32
-	load    float64
 	least   *javaorder.PriorityQueue[int32] // of its members by count; used while fresh
 	fresh   bool
 }
@@ -82,6 +82,7 @@ func (q *stickyQuota) reached(n int32) {
 func newSticky(g *Group, v StickyVariant) *sticky {
 	n := g.Topology.Len()
 	s := &sticky{g: g, variant: v, members: make([]stickyMember, len(g.Members)), procs: make([]stickyProcess, len(g.Processes))}
+	s.load = make([]float64, len(g.Processes))
 	s.orderTasks()
 	s.prevActive, s.active, s.copies = filled(n, -1), filled(n, -1), filled(n, -1)
 	order := s.orderMembers()
@@ -210,7 +211,7 @@ func (s *sticky) give(m int32, t Task, role model.Role) int32 {
 	s.copies[t] = int32(len(s.nodes) - 1)
 	p := &s.procs[s.members[m].process]
 	p.count++
-	p.load = float64(p.count) / float64(len(p.members))
+	s.load[s.members[m].process] = float64(p.count) / float64(len(p.members))
 	s.members[m].count++
 	return s.members[m].count
 }
