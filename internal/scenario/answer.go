@@ -18,6 +18,9 @@ import (
 // calls error; the object is there in any case.
 func Answer(line int, data []byte) ([]byte, error) {
 	s, err := parseKafka(data)
+	if s.Assignor == NameLearner {
+		return AnswerLearner(line, data)
+	}
 	if err == nil {
 		var b []byte
 		if b, err = s.answer(); err == nil {

@@ -125,12 +125,15 @@ func TestAnswerAll(t *testing.T) {
 	in := classicLine + "\n\n{]\r\n" + streamsLine + `
 {"name":"é \"<x>","assignor":"streams-sticky","subtopologies":[],"members":[{"id":"é<","process_id":"p"}]}`
 	var out bytes.Buffer
+	in += "\n" + `{"name":"l","assignor":"learner","config":{"balancing_factor":2,"num_standby_replicas":0},"subtopologies":[{"id":0,"partitions":1,"stateful":true}],` +
+		`"processes":[{"id":"00000000-0000-0000-0000-000000000001","workers":1,"generation":0,"tasks":[]}]}` + "\n" + `{"name":"k","assignor":"learner","processes":[]}`
 	bad, err := scenario.AnswerAll(strings.NewReader(in), &out)
-	if err != nil || bad != 1 {
-		t.Fatalf("%d bad, %v; want 1", bad, err)
+	if err != nil || bad != 2 {
+		t.Fatalf("%d bad, %v; want 2", bad, err)
 	}
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	want := []string{`{"name":"a","result":{"probing":false,`, `{"name":"","error":{"message":"line 3: no scenario: `, `{"name":"b","result":{"members":{"m1":{"active":["0_0"]`, `{"name":`}
+	want := []string{`{"name":"a","result":{"probing":false,`, `{"name":"","error":{"message":"line 3: no scenario: `, `{"name":"b","result":{"members":{"m1":{"active":["0_0"]`, `{"name":`,
+		`{"name":"l","result":{"processes":{"00000000-0000-0000-0000-000000000001":{"active":["0_0"]`, `{"name":"k","error":{"message":"line 7: field `}
 	if len(lines) != len(want) {
 		t.Fatalf("%d lines: %s", len(lines), out.String())
 	}
