@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -50,16 +51,28 @@ type Client struct {
 	addr map[int32]string
 }
 
+// softwareVersion is a version in the letters that brokers take in ApiVersions;
+// they refuse the whole request for others, such as the "+" of "1.2.0+dirty".
+func softwareVersion(v string) string {
+	v = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' {
+			return r
+		}
+		return '-'
+	}, v)
+	if v = strings.Trim(v, "-."); v == "" {
+		return "0"
+	}
+	return v
+}
+
 // Dial makes a client for the connection. It sends nothing: the first Snapshot
 // or Probe connects, so that several requests can share the first round trip.
 // The error says what is wrong with the connection's values (exit code 2).
 func Dial(_ context.Context, conn config.Connection, o Options) (*Client, error) {
-	c := &Client{conn: conn, now: o.Now, soft: o.Version, same: map[int32]int32{}, addr: map[int32]string{}}
+	c := &Client{conn: conn, now: o.Now, soft: softwareVersion(o.Version), same: map[int32]int32{}, addr: map[int32]string{}}
 	if c.now == nil {
 		c.now = time.Now
-	}
-	if c.soft == "" {
-		c.soft = "0"
 	}
 	if c.conn.ClientID == "" {
 		c.conn.ClientID = defaultClientID
