@@ -24,13 +24,6 @@ func newHAHandover(h *ha) *haHandover {
 			o.anyOwner[t] = true
 		}
 	}
-	// A task without source partitions is owned by nobody.
-	for i, s := range h.g.Topology.Subtopologies() {
-		if len(s.Sources) == 0 {
-			first, end := h.g.Topology.Tasks(i)
-			clear(o.anyOwner[first:end])
-		}
-	}
 	return o
 }
 

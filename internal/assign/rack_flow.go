@@ -59,7 +59,7 @@ func (s rackStep) better(o rackStep) bool {
 }
 
 // noStep costs more than any other.
-var noStep = rackStep{cost: math.MaxInt64, task: math.MaxInt32}
+func noStep() rackStep { return rackStep{cost: math.MaxInt64, task: math.MaxInt32} }
 
 func newRackFlow(clients int, rackOf []int32, racks int, groups int, group, was []int32, base []int64, extra int64) *rackFlow {
 	f := &rackFlow{clients: clients, racks: racks, rackOf: rackOf, group: group, was: was, base: base, extra: extra}
@@ -111,9 +111,9 @@ func (f *rackFlow) move(t, client int32) {
 func (f *rackFlow) refresh(x int32) {
 	p, client := &f.places[x], x%int32(f.clients)
 	for r := range p.least {
-		p.least[r] = noStep
+		p.least[r] = noStep()
 	}
-	p.dearest, p.strangers = noStep, p.strangers[:0]
+	p.dearest, p.strangers = noStep(), p.strangers[:0]
 	for _, t := range p.tasks {
 		now := f.cost(t, client)
 		for r := range p.least {

@@ -103,9 +103,9 @@ func (c *rackCycles) fromTasks() bool {
 // fromGroup does it for the tasks of a group.
 func (c *rackCycles) fromGroup(g int) bool {
 	first := g * c.clients
-	moved, strangers, source := false, false, noStep
+	moved, strangers, source := false, false, noStep()
 	for r := range c.best {
-		c.best[r] = noStep
+		c.best[r] = noStep()
 	}
 	for x := first; x < first+c.clients; x++ {
 		p, d := &c.places[x], c.seen[x]

@@ -1,7 +1,8 @@
 package assign
 
 // StreamsSticky is the task assignor of a KIP-1071 broker (assignors.md,
-// section 4). It moves few tasks and knows no warm-ups.
+// section 4). It moves few tasks and knows no warm-ups. It has no fixed point:
+// from its own target it may make another one.
 type StreamsSticky struct{ Variant StickyVariant }
 
 // StickyVariant tells the versions of the broker's assignor apart.

@@ -102,6 +102,9 @@ func (c *checker) classicSubtopology(at string, in *classicSubtopology) assign.S
 	}
 	if in.Sources != nil {
 		s.Sources = *in.Sources
+		if len(s.Sources) == 0 {
+			c.fail(at+".source_topics", "every subtopology has one")
+		}
 	}
 	if s.Stateful {
 		s.Changelogs = []string{"log-" + id}

@@ -48,6 +48,7 @@ func TestRefused(t *testing.T) {
 		{classicLine, `"partitions":2,`, ``, "subtopologies[0].partitions", "it is missing"},
 		{classicLine, `"partitions":2`, `"partitions":1`, "subtopologies[0].end_offsets", "2 offsets of 1 tasks"},
 		{classicLine, `[5,6]`, `[5,-6]`, "subtopologies[0].end_offsets[1]", "-6 is negative"},
+		{classicLine, `"partitions":2`, `"source_topics":[],"partitions":2`, "subtopologies[0].source_topics", "every subtopology has one"},
 		{classicLine, `"id":0,`, ``, "subtopologies[0].id", "it is missing"},
 		{classicLine, `,"stateful":true`, ``, "subtopologies[0].stateful", "it is missing"},
 		{classicLine, `[{"id":0,`, `[{"id":0,"partitions":1,"stateful":false},{"id":0,`, "subtopologies", `"0" is there twice`},
