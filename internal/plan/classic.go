@@ -1,0 +1,340 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/streamctl/streamctl/internal/assign"
+)
+
+// classicSim runs a classic group (live-prediction.md, sections 2 to 4): what
+// each member reports at its next join, who joins at once and who a heartbeat
+// later, how far copies come meanwhile.
+type classicSim struct {
+	in     *Input
+	o      *Options
+	set    *settings
+	top    *assign.Topology
+	ends   []int64
+	rec    *recorder
+	follow Follow
+	draw   *drawer
+
+	procs  []*classicProc
+	leader int     // process that gets the time of the probing rebalance
+	now    float64 // ms since the change
+	last   *assign.Result
+
+	trigger string // of the next round
+	gapMs   float64
+	gone    []int32
+	waitMs  float64
+	waitWhy string
+	due     bool // a round follows
+}
+
+// classicProc is one process.
+type classicProc struct {
+	id, name string
+	tags     map[string]string
+	party    int32
+	gone     bool
+	members  []*classicMember
+	kept     int // member that reports what is left over
+
+	position map[assign.Task]int64 // of state that it holds or left over; not of running tasks
+	running  map[assign.Task]bool  // actives past their restore
+}
+
+// classicMember is one thread.
+type classicMember struct {
+	id, clientID, rack string
+	thread             int
+	static             bool
+
+	active, standby []assign.Task // last assigned, ascending
+	lost            []assign.Task // stateful ones that it gave up in the last round
+	also            []assign.Task // standbys that went to another thread of its process in the last round
+	early           bool          // it joins at once: it got "now" or lost an active
+	next            assign.Next
+	reports         []assign.Offset // at its next join, once fixed
+}
+
+func newClassicSim(in *Input, o *Options, set *settings, rec *recorder, seed uint64) *classicSim {
+	c := &classicSim{in: in, o: o, set: set, top: in.Topology, ends: in.ends(), rec: rec, follow: o.Follow, draw: newDrawer(seed)}
+	if c.follow == "" {
+		c.follow = FollowFast
+	}
+	for i := range in.Instances {
+		c.procs = append(c.procs, c.process(&in.Instances[i], int32(i)))
+	}
+	c.leader = c.firstLeader()
+	return c
+}
+
+// process takes over a process from what its members reported. If the group is
+// settled every held copy counts as caught up, every active as running.
+func (c *classicSim) process(from *Instance, party int32) *classicProc {
+	p := &classicProc{id: from.ID, name: from.Name, tags: from.Tags, party: party, position: map[assign.Task]int64{}, running: map[assign.Task]bool{}}
+	for i := range from.Members {
+		m := &from.Members[i]
+		out := &classicMember{
+			id: m.ID, clientID: m.ClientID, rack: m.Rack, thread: m.Thread, static: m.Static,
+			active: sorted(m.Active), standby: merge(sorted(m.Standby), sorted(m.Learner)), next: m.Next,
+		}
+		for _, r := range m.Reported {
+			switch {
+			case !c.top.Stateful(r.Task):
+			case r.Sum == assign.SumRunning:
+				p.position[r.Task] = c.ends[r.Task]
+			case r.Sum >= 0:
+				p.position[r.Task] = r.Sum
+			}
+		}
+		p.members = append(p.members, out)
+	}
+	for i, m := range p.members {
+		reported := from.Members[i].Reported
+		for _, t := range m.active {
+			ran := slices.ContainsFunc(reported, func(o assign.Offset) bool { return o.Task == t && o.Sum == assign.SumRunning })
+			if c.top.Stateful(t) && (ran || c.in.Settled) {
+				p.run(t)
+			}
+		}
+		for _, t := range m.standby {
+			if c.in.Settled {
+				p.position[t] = c.ends[t]
+			} else if _, ok := p.position[t]; !ok {
+				p.position[t] = 0
+			}
+		}
+		m.early = m.next == assign.NextNow
+	}
+	p.findKeeper(from)
+	return p
+}
+
+func (p *classicProc) run(t assign.Task) {
+	p.running[t] = true
+	delete(p.position, t)
+}
+
+// firstLeader is the process of which it is known that it leads, because it has
+// the time of the next probing rebalance; else the first.
+func (c *classicSim) firstLeader() int {
+	for i, p := range c.procs {
+		for _, m := range p.members {
+			if m.next == assign.NextProbing {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+// group makes the assignor's input of what the members report.
+func (c *classicSim) group() *assign.Group {
+	g := &assign.Group{Topology: c.top, Settings: c.set.Settings, Leader: -1, TopicRacks: c.in.TopicRacks}
+	for i, p := range c.procs {
+		if p.gone {
+			continue
+		}
+		if i == c.leader || g.Leader < 0 {
+			g.Leader = len(g.Processes)
+		}
+		g.Processes = append(g.Processes, assign.Process{ID: p.id, Tags: p.tags})
+		for _, m := range p.members {
+			g.Members = append(g.Members, assign.Member{ID: m.id, Process: len(g.Processes) - 1, Rack: m.rack, Owned: m.active, Offsets: m.reports})
+		}
+	}
+	return g
+}
+
+// members are the threads in the order of group's.
+func (c *classicSim) members() []*classicMember {
+	var out []*classicMember
+	for _, p := range c.procs {
+		if !p.gone {
+			out = append(out, p.members...)
+		}
+	}
+	return out
+}
+
+// round lets time pass, all members report and the leader decide. It returns
+// false when nothing is to come.
+func (c *classicSim) round() (bool, error) {
+	if !c.due {
+		return false, nil
+	}
+	c.join()
+	res, err := assign.HighAvailability{}.Assign(c.group())
+	if err != nil {
+		return false, fmt.Errorf("group %q: %w", c.in.Group, err)
+	}
+	c.last = res
+	positions := c.positions()
+	c.apply(res)
+	c.rec.add(step{
+		trigger: c.trigger, atMs: c.now, outcome: c.outcome(res), had: positions,
+		waitMs: c.waitMs, waitWhy: c.waitWhy, gone: c.gone,
+	})
+	c.gone, c.waitMs, c.waitWhy = nil, 0, ""
+	c.plan(res)
+	return true, nil
+}
+
+// positions remembers how far each copy is.
+func (c *classicSim) positions() func(int32, assign.Task) (int64, bool) {
+	byParty := make(map[int32]map[assign.Task]int64, len(c.procs))
+	for _, p := range c.procs {
+		if p.gone {
+			continue
+		}
+		at := make(map[assign.Task]int64, len(p.position)+len(p.running))
+		for t, n := range p.position {
+			at[t] = n
+		}
+		for t := range p.running {
+			at[t] = c.ends[t]
+		}
+		byParty[p.party] = at
+	}
+	return func(party int32, t assign.Task) (int64, bool) {
+		n, ok := byParty[party][t]
+		return n, ok
+	}
+}
+
+// plan decides when the next round is (live-prediction.md, section 3).
+func (c *classicSim) plan(res *assign.Result) {
+	early, late := 0, 0
+	for _, m := range c.members() {
+		if m.early {
+			early++
+		} else {
+			late++
+		}
+	}
+	c.due = true
+	switch {
+	case early > 0 && late == 0:
+		c.trigger, c.gapMs = TriggerHandOver, 0
+	case early > 0:
+		c.trigger, c.gapMs = TriggerHandOver, float64(c.set.heartbeatMs)
+	case res.Probing:
+		c.trigger, c.gapMs = "probing rebalance", float64(c.set.probingMs)
+	default:
+		c.due = false
+	}
+}
+
+// apply hands the assignment to the members.
+func (c *classicSim) apply(res *assign.Result) {
+	n := 0
+	for _, p := range c.procs {
+		if p.gone {
+			continue
+		}
+		before := make([][]assign.Task, len(p.members))
+		stood := make(map[assign.Task]bool)
+		for i, m := range p.members {
+			r := res.Members[n]
+			n++
+			before[i] = m.standby
+			m.lost = nil
+			for _, t := range minus(m.active, r.Active) {
+				if c.top.Stateful(t) {
+					m.lost = append(m.lost, t)
+				}
+			}
+			m.early = r.Next == assign.NextNow || len(m.active) > 0 && len(minus(m.active, r.Active)) > 0
+			m.active, m.standby, m.next, m.reports = r.Active, r.Standby, r.Next, nil
+			for _, t := range m.standby {
+				stood[t] = true
+			}
+		}
+		c.open(p)
+		for i, m := range p.members {
+			m.also = nil
+			for _, t := range minus(before[i], m.standby) {
+				if stood[t] && m.early {
+					m.also = append(m.also, t)
+				}
+			}
+		}
+	}
+}
+
+// open starts what a process got and closes what it lost.
+func (c *classicSim) open(p *classicProc) {
+	mine := make(map[assign.Task]bool)
+	for _, m := range p.members {
+		for _, t := range m.active {
+			mine[t] = true
+		}
+	}
+	for t := range p.running {
+		if !mine[t] {
+			delete(p.running, t)
+			p.position[t] = c.ends[t]
+		}
+	}
+	begin := func(list []assign.Task) {
+		for _, t := range list {
+			if _, ok := p.position[t]; !ok && !p.running[t] && c.top.Stateful(t) {
+				p.position[t] = 0
+			}
+		}
+	}
+	for _, m := range p.members {
+		begin(m.active)
+		begin(m.standby)
+		for _, t := range m.lost {
+			if p.running[t] { // it went to a sibling
+				delete(p.running, t)
+				p.position[t] = c.ends[t]
+			}
+		}
+	}
+}
+
+// outcome is what each party holds. A task that is withheld is with nobody.
+func (c *classicSim) outcome(res *assign.Result) []outcome {
+	out := make([]outcome, len(c.rec.parties))
+	n, k := 0, 0
+	for _, p := range c.procs {
+		if p.gone {
+			continue
+		}
+		o := &out[p.party]
+		var standby []assign.Task
+		for range p.members {
+			o.active = append(o.active, res.Members[n].Active...)
+			standby = append(standby, res.Members[n].Standby...)
+			n++
+		}
+		o.active = sorted(o.active)
+		standby = sorted(standby)
+		o.learner = both(sorted(res.Processes[k].Warmup), standby)
+		o.standby = minus(standby, o.learner)
+		parked := minus(o.standby, sorted(res.Processes[k].Standby))
+		if len(parked) > 0 {
+			o.parked = make(map[assign.Task]bool, len(parked))
+			for _, t := range parked {
+				o.parked[t] = true
+			}
+		}
+		k++
+	}
+	return out
+}
+
+// memberName makes the id of a thread that does not exist yet.
+func (c *classicSim) memberName(clientID string, thread int) string {
+	if i := strings.Index(clientID, "-StreamThread-"); i >= 0 {
+		clientID = clientID[:i]
+	}
+	return fmt.Sprintf("%s-StreamThread-%d-consumer-%s", clientID, thread, c.draw.uuid())
+}

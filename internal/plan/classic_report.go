@@ -1,0 +1,168 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/streamctl/streamctl/internal/assign"
+)
+
+// join lets the time to the next round pass and every member report. Early
+// members join before it, all others after it.
+func (c *classicSim) join() {
+	for _, p := range c.procs {
+		if !p.gone {
+			c.report(p, true)
+		}
+	}
+	c.progress(c.gapMs)
+	c.now += c.gapMs
+	for _, p := range c.procs {
+		if !p.gone {
+			c.report(p, false)
+		}
+	}
+}
+
+// report fixes what the early or the late members of a process say.
+func (c *classicSim) report(p *classicProc, early bool) {
+	held := make(map[assign.Task]bool)
+	for _, m := range p.members {
+		for _, list := range [][]assign.Task{m.active, m.standby, m.lost, m.also} {
+			for _, t := range list {
+				held[t] = true
+			}
+		}
+	}
+	over := c.leftOvers(p, held)
+	for i, m := range p.members {
+		if m.early != early {
+			continue
+		}
+		m.reports = m.reports[:0:0]
+		said := make(map[assign.Task]bool)
+		say := func(t assign.Task) {
+			if !c.top.Stateful(t) || said[t] {
+				return
+			}
+			if p.running[t] {
+				said[t] = true
+				m.reports = append(m.reports, assign.Offset{Task: t, Sum: assign.SumRunning})
+			} else if n, ok := p.position[t]; ok {
+				said[t] = true
+				m.reports = append(m.reports, assign.Offset{Task: t, Sum: n})
+			}
+		}
+		for _, list := range [][]assign.Task{m.active, m.standby, m.also} {
+			for _, t := range list {
+				say(t)
+			}
+		}
+		for _, t := range m.lost {
+			if !p.holds(t) {
+				say(t)
+			}
+		}
+		if i == p.keeper() {
+			for _, t := range over {
+				say(t)
+			}
+		}
+		slices.SortFunc(m.reports, func(a, b assign.Offset) int { return int(a.Task) - int(b.Task) })
+	}
+}
+
+// holds reports whether a thread of the process has the task.
+func (p *classicProc) holds(t assign.Task) bool {
+	return slices.ContainsFunc(p.members, func(m *classicMember) bool { return has(m.active, t) || has(m.standby, t) })
+}
+
+// leftOvers are the tasks that the process has state of and no thread holds.
+func (c *classicSim) leftOvers(p *classicProc, held map[assign.Task]bool) []assign.Task {
+	var out []assign.Task
+	for t := range p.position {
+		if !held[t] {
+			out = append(out, t)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// keeper is the thread that reports what is left over: the one that locked the
+// directory. Which one does at the next round hangs on which joins first; taken
+// is the one that reported most of it the last time, else the first.
+func (p *classicProc) keeper() int {
+	return min(p.kept, len(p.members)-1)
+}
+
+// findKeeper tells from what the members reported which of them kept the
+// left-overs.
+func (p *classicProc) findKeeper(from *Instance) {
+	best := 0
+	for i := range from.Members {
+		n := 0
+		for _, r := range from.Members[i].Reported {
+			if _, state := p.position[r.Task]; state && !p.holds(r.Task) {
+				n++
+			}
+		}
+		if n > best {
+			best, p.kept = n, i
+		}
+	}
+}
+
+// progress lets copies restore for some time. Without a rate the two regimes
+// of live-prediction.md, section 3, stand for it.
+func (c *classicSim) progress(ms float64) {
+	long := ms > float64(c.set.heartbeatMs)
+	switch {
+	case ms <= 0:
+		return
+	case c.follow == FollowRate && c.o.Rate.Known():
+		for _, p := range c.procs {
+			if !p.gone {
+				c.restore(p, ms/1000)
+			}
+		}
+		return
+	case c.follow == FollowSlow && !long:
+		return
+	}
+	for _, p := range c.procs {
+		if p.gone {
+			continue
+		}
+		for _, m := range p.members {
+			for _, t := range m.active {
+				if c.top.Stateful(t) {
+					p.run(t)
+				}
+			}
+			for _, t := range m.standby {
+				p.position[t] = c.ends[t]
+			}
+		}
+	}
+}
+
+// restore shares the rate of an instance: its actives first, then its copies,
+// each of them the same.
+func (c *classicSim) restore(p *classicProc, secs float64) {
+	var actives, copies []assign.Task
+	for _, m := range p.members {
+		for _, t := range m.active {
+			if c.top.Stateful(t) && !p.running[t] {
+				actives = append(actives, t)
+			}
+		}
+		copies = append(copies, m.standby...)
+	}
+	secs = share(c.in, c.o.Rate, c.ends, p.position, actives, secs)
+	for _, t := range actives {
+		if p.position[t] >= c.ends[t] {
+			p.run(t)
+		}
+	}
+	share(c.in, c.o.Rate, c.ends, p.position, copies, secs)
+}

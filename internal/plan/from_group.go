@@ -1,0 +1,266 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/streamctl/streamctl/internal/assign"
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// FromGroup makes the input of a plan from a group. The error is a
+// *RefusedError where no plan can be made for such a group.
+func FromGroup(g *model.Group) (*Input, error) {
+	if !g.Kind.IsStream() {
+		return nil, &RefusedError{Group: g.ID, Why: fmt.Sprintf("is a %s group, not a stream group: there is nothing to plan", g.Kind)}
+	}
+	in := &Input{
+		Group: g.ID, Kind: g.Kind, State: g.State, ClusterID: g.ClusterID, TakenAt: g.TakenAt,
+		KafkaVersion: g.Facts.KafkaVersion, TopicRacks: g.Facts.TopicRacks, Fingerprint: Fingerprint(g), Errors: g.Errors, group: g,
+	}
+	switch g.Kind {
+	case model.Classic:
+		in.Assignor = assign.NameHighAvailability
+	case model.Streams:
+		in.Assignor = assign.NameStreamsSticky
+	case model.Worker:
+		in.Assignor = NameLearner
+	}
+	if g.Epoch != nil {
+		in.Epoch = *g.Epoch
+	}
+	if err := in.topology(g); err != nil {
+		return nil, err
+	}
+	in.timing(g)
+	in.instances(g)
+	in.planned(g)
+	return in, nil
+}
+
+// RefusedError says why no plan is made.
+type RefusedError struct {
+	Group, Why string
+	Hint       string // what to do instead; "" when there is nothing
+	Unstable   bool   // the group may be waited for
+	Forceable  bool   // Options.Force plans all the same
+}
+
+func (e *RefusedError) Error() string { return fmt.Sprintf("group %q %s", e.Group, e.Why) }
+
+// topology numbers the tasks and notes their changelogs. Where an end is not
+// known the largest reported sum stands in for it.
+func (in *Input) topology(g *model.Group) error {
+	largest := make(map[model.TaskID]int64)
+	for i := range g.Instances {
+		for j := range g.Instances[i].Members {
+			for _, r := range g.Instances[i].Members[j].Reported {
+				largest[r.Task] = max(largest[r.Task], r.Sum)
+			}
+		}
+	}
+	logs := make(map[model.TaskID]model.TaskLog, len(g.Facts.Logs))
+	for _, l := range g.Facts.Logs {
+		logs[l.Task] = l
+	}
+	subs := make([]assign.Subtopology, 0, len(g.Topology.Subtopologies))
+	unknown, unsure := 0, 0
+	for _, s := range g.Topology.Subtopologies {
+		out := assign.Subtopology{
+			Topology: s.Topology, ID: s.ID, Partitions: int(s.Partitions), Stateful: s.Stateful != nil && *s.Stateful,
+			Sources: slices.Concat(s.SourceTopics, s.RepartitionSourceTopics), Changelogs: s.ChangelogTopics,
+		}
+		if s.Stateful == nil {
+			unsure++
+		}
+		for p := range s.Partitions {
+			id := model.TaskID{Topology: s.Topology, Subtopology: s.ID, Partition: p}
+			end := largest[id]
+			if l := logs[id]; l.End != nil {
+				end = *l.End
+			} else if out.Stateful {
+				unknown++
+			}
+			out.EndOffsets = append(out.EndOffsets, end)
+		}
+		subs = append(subs, out)
+	}
+	top, err := assign.NewTopology(subs)
+	if err != nil {
+		return fmt.Errorf("group %q: %w", g.ID, err)
+	}
+	if top.Len() == 0 {
+		return &RefusedError{Group: g.ID, Why: "has no task that can be seen", Hint: "a group without members keeps its tasks to itself; start it first"}
+	}
+	in.Topology = top
+	in.Logs = make([]Log, top.Len())
+	for _, l := range g.Facts.Logs {
+		if t, ok := top.Find(l.Task); ok {
+			in.Logs[t] = logOf(l)
+		}
+	}
+	if unknown > 0 {
+		in.note(NoteUnknown, "the ends of the changelogs of %s are not known: the largest offset sum that a member reported stands in for them", count(unknown, "task"))
+	}
+	if unsure > 0 {
+		in.note(NoteUnknown, "of %s it cannot be told whether they have state: taken as stateless", count(unsure, "sub-topology"))
+	}
+	for _, u := range g.Topology.Uncertain {
+		in.note(NoteUnknown, "%s", u)
+	}
+	return nil
+}
+
+func logOf(l model.TaskLog) Log {
+	out := Log{}
+	if l.End != nil {
+		out.End, out.Known = *l.End, true
+	}
+	if l.Bytes != nil {
+		out.Bytes, out.BytesKnown = *l.Bytes, true
+	}
+	return out
+}
+
+func (in *Input) timing(g *model.Group) {
+	set := func(key, value, source string) {
+		in.Settings = append(in.Settings, Setting{key, value, source})
+	}
+	for _, s := range g.Facts.Settings {
+		set(s.Key, s.Value, s.Source)
+	}
+	t := &g.Timing
+	if t.SessionMs != nil {
+		set(KeySession, strconv.FormatInt(*t.SessionMs, 10), cmp.Or(t.Source, "group config"))
+	}
+	if t.HeartbeatMs != nil {
+		set(KeyHeartbeat, strconv.FormatInt(*t.HeartbeatMs, 10), cmp.Or(t.Source, "group config"))
+	}
+	if t.Standbys != nil {
+		set(KeyStandbys, strconv.Itoa(*t.Standbys), cmp.Or(t.StandbysSource, "estimate"))
+	}
+}
+
+func (in *Input) instances(g *model.Group) {
+	silent := 0
+	for i := range g.Instances {
+		from := &g.Instances[i]
+		out := Instance{ID: from.ID, Name: from.Name, Tags: from.Tags, Leaving: from.Leaving != nil, RemainingMs: -1}
+		for j := range from.Members {
+			m := in.member(&from.Members[j])
+			if m.Reported == nil && g.Kind == model.Classic && from.Members[j].Metadata.Status != model.MetadataOK {
+				silent++
+			}
+			out.Members = append(out.Members, m)
+		}
+		in.Instances = append(in.Instances, out)
+	}
+	if silent > 0 {
+		in.note(NoteUnknown, "the metadata of %s could not be read: taken as if they had reported nothing", count(silent, "member"))
+	}
+}
+
+func (in *Input) member(from *model.Member) Member {
+	out := Member{
+		ID: from.ID, Name: from.Name, ClientID: from.ClientID, Thread: from.Thread, Static: from.InstanceID != "",
+		Rack: from.Rack, Place: from.Place, ReportsOffsets: from.ReportsOffsets,
+	}
+	for i := range from.Tasks {
+		t := &from.Tasks[i]
+		id, ok := in.Topology.Find(t.ID)
+		if !ok {
+			continue
+		}
+		in.placeTask(&out, t, id)
+		if t.Role == model.Active && t.Stateful != nil && *t.Stateful && !t.Restore.Reported && in.Kind == model.Classic && !t.TargetOnly {
+			in.note(NoteNoOffset, "%s reported no offset sum for its active %s at its last join: the prediction treats its state then as unknown", from.Name, t.ID)
+		}
+	}
+	for _, r := range from.Reported {
+		if t, ok := in.Topology.Find(r.Task); ok {
+			out.Reported = append(out.Reported, assign.Offset{Task: t, Sum: r.Sum})
+		}
+	}
+	if n := from.Assignment.NextRebalanceMs; n != nil {
+		switch {
+		case *n == 0:
+			out.Next = assign.NextNow
+		case *n < latestMs:
+			out.Next = assign.NextProbing
+		}
+	}
+	return out
+}
+
+// latestMs is the last millisecond of the year 9999: what is planned later is
+// not planned.
+const latestMs = 253402300799999
+
+func (in *Input) placeTask(m *Member, t *model.Task, id assign.Task) {
+	add := func(list *[]assign.Task) {
+		if !slices.Contains(*list, id) {
+			*list = append(*list, id)
+		}
+	}
+	if t.TargetOnly {
+		if t.Role == model.Active {
+			add(&m.TargetActive)
+		} else {
+			add(&m.TargetStandby)
+		}
+		return
+	}
+	switch t.Role {
+	case model.Active:
+		add(&m.Active)
+		if t.LeavesTo == "" {
+			add(&m.TargetActive)
+		}
+	case model.Learner:
+		add(&m.Learner)
+	default:
+		add(&m.Standby)
+		if t.Parked {
+			add(&m.Parked)
+		}
+		if in.Kind == model.Streams {
+			add(&m.TargetStandby)
+		}
+	}
+}
+
+// planned notes what the group is about to do by itself.
+func (in *Input) planned(g *model.Group) {
+	in.Settled = true
+	for _, i := range in.Instances {
+		for _, m := range i.Members {
+			in.Settled = in.Settled && m.Next == assign.NextNone
+		}
+	}
+	if n := g.NextRebalance; n != nil {
+		in.Settled = false
+		ms := max(n.InMs, 0)
+		in.NextMs = &ms
+	}
+}
+
+func (in *Input) note(code, format string, args ...any) {
+	in.Findings = append(in.Findings, Finding{code, fmt.Sprintf(format, args...)})
+}
+
+// count writes a number with its thing, "2 tasks".
+func count(n int, thing string) string {
+	switch {
+	case n == 1:
+		return "1 " + thing
+	case len(thing) > 1 && thing[len(thing)-1] == 'y':
+		return strconv.Itoa(n) + " " + thing[:len(thing)-1] + "ies"
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+// IsRefused reports whether an error says that no plan is made, and how.
+func IsRefused(err error) (*RefusedError, bool) { return errors.AsType[*RefusedError](err) }

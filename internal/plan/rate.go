@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Rate is how fast one instance restores, all its tasks together. One of the
+// two is 0.
+type Rate struct {
+	Records float64 // a second
+	Bytes   float64 // a second
+}
+
+// Known reports whether there is a rate.
+func (r Rate) Known() bool { return r.Records > 0 || r.Bytes > 0 }
+
+// ParseRate reads 5000 or 5000/s (records), 10MB/s or 64MiB (bytes), a second.
+func ParseRate(text string) (Rate, error) {
+	s := strings.TrimSuffix(strings.TrimSpace(text), "/s")
+	s = strings.TrimSuffix(s, " records")
+	i := strings.IndexFunc(s, func(c rune) bool { return (c < '0' || c > '9') && c != '.' })
+	unit := ""
+	if i >= 0 {
+		s, unit = s[:i], strings.TrimSpace(s[i:])
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	factor, known := byteUnit(unit)
+	if err != nil || !(n > 0) || math.IsInf(n, 0) || unit != "" && !known {
+		return Rate{}, fmt.Errorf("restore rate %q is neither records a second, as 5000, nor bytes a second, as 10MB/s", text)
+	}
+	if unit == "" {
+		return Rate{Records: n}, nil
+	}
+	return Rate{Bytes: n * factor}, nil
+}
+
+func byteUnit(unit string) (float64, bool) {
+	switch strings.ToLower(unit) {
+	case "b":
+		return 1, true
+	case "kb":
+		return 1e3, true
+	case "mb":
+		return 1e6, true
+	case "gb":
+		return 1e9, true
+	case "kib":
+		return 1 << 10, true
+	case "mib":
+		return 1 << 20, true
+	case "gib":
+		return 1 << 30, true
+	}
+	return 0, false
+}
+
+// records is the rate for one task's log in records a second; 0 when it is not
+// known.
+func (r Rate) records(l Log) float64 {
+	switch {
+	case r.Records > 0:
+		return r.Records
+	case r.Bytes > 0 && l.BytesKnown && l.Bytes > 0 && l.End > 0:
+		return r.Bytes * float64(l.End) / float64(l.Bytes)
+	}
+	return 0
+}

@@ -1,0 +1,101 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/streamctl/streamctl/internal/assign"
+)
+
+// simulation runs one group with one draw of ids.
+type simulation interface {
+	// change makes one step of changes; first says that no step came before.
+	change(list []Change, first bool) error
+	// round does the next rebalance; false when none is to come.
+	round() (bool, error)
+	// finish tells what the end is when rounds were cut off at the bound.
+	finish(bounded bool) error
+}
+
+// run is one plan with one draw of ids.
+type run struct {
+	rec       *recorder
+	set       *settings
+	before    Balance
+	converged bool
+	findings  []Finding
+	copies    string
+}
+
+// runOnce plans with the ids of one seed.
+func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) {
+	set, err := resolve(in, assignor, o)
+	if err != nil {
+		return nil, err
+	}
+	acceptable := set.AcceptableLag
+	r := &run{set: set, rec: newRecorder(in, acceptable, o.Rate), converged: true, copies: CopiesCaughtUp}
+	if !in.Settled {
+		r.copies = CopiesReported
+	}
+	r.before = r.rec.balance(set.factor)
+	var sim simulation
+	switch assignor {
+	case assign.NameHighAvailability:
+		sim = newClassicSim(in, o, set, r.rec, seed)
+	default:
+		return nil, fmt.Errorf("assignor %q is not known", assignor)
+	}
+	list, wait := steps(o.Changes)
+	limit := o.MaxRounds
+	for i, step := range list {
+		if err := sim.change(step, i == 0); err != nil {
+			return nil, err
+		}
+		left := wait[i]
+		for last := i == len(list)-1; last || left > 0; left-- {
+			if last && r.rec.totals.Rounds >= limit {
+				r.converged = false
+				return r, sim.finish(true)
+			}
+			more, err := sim.round()
+			if err != nil {
+				return nil, err
+			}
+			if !more {
+				break
+			}
+		}
+	}
+	return r, sim.finish(false)
+}
+
+// newName names an instance that joins.
+func (r *recorder) newName() string {
+	n := 1
+	for _, p := range r.parties {
+		if strings.HasPrefix(p.name, "new-") {
+			n++
+		}
+	}
+	return fmt.Sprintf("new-%d", n)
+}
+
+// orphan takes the tasks from an instance that restarts.
+func (r *recorder) orphan(i int32) {
+	p := r.parties[i]
+	r.orphans = append(r.orphans, p.active...)
+	p.active, p.standby, p.learner = nil, nil, nil
+}
+
+func (r *recorder) staticBounce(name string) {
+	r.note(NoteStatic, "0 moves if %s returns within the session timeout and keeps its thread count: its members have a group.instance.id", name)
+}
+
+func (r *recorder) note(code, format string, args ...any) {
+	f := Finding{code, fmt.Sprintf(format, args...)}
+	if !slices.Contains(r.findings, f) {
+		r.findings = append(r.findings, f)
+	}
+}
