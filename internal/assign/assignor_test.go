@@ -126,3 +126,11 @@ func TestAssignRefuses(t *testing.T) {
 		t.Errorf("a process twice: %v", err)
 	}
 }
+
+func TestNextWords(t *testing.T) {
+	for next, want := range map[Next]string{NextNone: "none", NextNow: "now", NextProbing: "probing"} {
+		if got := next.String(); got != want {
+			t.Errorf("%d prints as %q, want %q", next, got, want)
+		}
+	}
+}

@@ -31,9 +31,6 @@ func (h *ha) moveActives() {
 	slices.SortFunc(moves, haMove.compare)
 	h.movedActives = len(moves)
 	h.warmupsLeft = h.g.Settings.MaxWarmups
-	if len(moves) > 0 || h.g.Settings.Standbys > 0 {
-		h.watchLoads()
-	}
 	for _, m := range moves {
 		h.moveActive(m.task, m.client)
 	}
@@ -76,16 +73,8 @@ func (h *ha) caughtUpStandby(t Task) int32 {
 }
 
 // leastCaughtUp is the least (load, id) client without a mark that is caught
-// up on a task, -1 for none. It marks clients.
+// up on a task on which some client is behind, -1 for none.
 func (h *ha) leastCaughtUp(t Task) int32 {
-	if h.reports.caughtUp(h.end[t]) { // also everyone who reported nothing
-		for _, r := range h.reports.of(t) {
-			if !h.reports.caughtUp(r.lag) {
-				h.setMark(r.client)
-			}
-		}
-		return h.leastUnmarked()
-	}
 	best := int32(-1)
 	for _, r := range h.reports.of(t) {
 		if h.reports.caughtUp(r.lag) && h.marked[r.client] != h.mark {
@@ -130,7 +119,6 @@ func (h *ha) moveStandby(t Task, to int32) {
 	h.markHolders(t)
 	from := h.leastCaughtUp(t)
 	if from < 0 {
-		h.markHolders(t)
 		if from = h.mostCaughtUp(t, haReport{client: to, lag: h.lag(t, to)}); from < 0 {
 			return
 		}

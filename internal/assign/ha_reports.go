@@ -96,16 +96,15 @@ func (h *ha) lag(t Task, i int32) int64 {
 	return h.end[t]
 }
 
-// caught is the number of clients that are caught up on a task.
+// caught is the number of clients that are caught up on a task on which some
+// client is behind. The whole changelog is more than the acceptable lag then,
+// for no lag exceeds it: who reported nothing is not caught up.
 func (h *ha) caught(t Task) int {
 	n := 0
 	for _, r := range h.reports.of(t) {
 		if h.reports.caughtUp(r.lag) {
 			n++
 		}
-	}
-	if h.reports.caughtUp(h.end[t]) {
-		n += len(h.clients) - len(h.reports.of(t))
 	}
 	return n
 }
