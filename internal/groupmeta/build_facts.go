@@ -40,7 +40,29 @@ func (b *groupBuilder) facts() {
 	if d := b.in.Streams; d != nil && d.Version >= 1 {
 		f.KafkaVersion = "4.4"
 	}
+	if b.g.Kind == model.Classic {
+		b.changelogTopics()
+	}
 	b.topicRacks()
+}
+
+// changelogTopics lists the changelogs of the group with their ends.
+func (b *groupBuilder) changelogTopics() {
+	for _, name := range b.x.internalTopics(b.in.ID, changelogSuffix) {
+		c := model.ChangelogTopic{Topic: name}
+		for p := range b.x.partitions(name) {
+			tp := model.TopicPartition{Topic: name, Partition: p}
+			var end, bytes *int64
+			if l := b.x.logs[tp]; l != nil {
+				end = l.End
+			}
+			if n, ok := b.x.partitionSize(tp); ok {
+				bytes = &n
+			}
+			c.Ends, c.Bytes = append(c.Ends, end), append(c.Bytes, bytes)
+		}
+		b.g.Facts.Changelogs = append(b.g.Facts.Changelogs, c)
+	}
 }
 
 // topicRacks notes the racks of the replicas of every topic of the topology;

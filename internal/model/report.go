@@ -17,9 +17,21 @@ type TaskLog struct {
 	Note  string // for example "changelog missing"; "" when fine
 }
 
+// ChangelogTopic is a changelog of a classic group, mapped to a sub-topology or
+// not.
+type ChangelogTopic struct {
+	Topic string
+	Ends  []*int64 // by partition; nil when unknown
+	Bytes []*int64 // by partition; nil when unknown
+}
+
 // Facts are what a prediction needs beyond what is shown.
 type Facts struct {
 	Logs []TaskLog // of every task that has state, sorted by task
+
+	// Changelogs are all changelogs of a classic group, by topic: where it stays
+	// open which sub-topology they belong to, a prediction has to assume it.
+	Changelogs []ChangelogTopic
 
 	// TopicRacks has by topic and partition the racks of the replicas, of the
 	// topics of the topology.

@@ -1,0 +1,174 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/streamctl/streamctl/internal/assign"
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// topologyBuild makes the topology of a plan out of a group's: numbered tasks
+// with their changelogs, and where these are not known, what is taken instead.
+type topologyBuild struct {
+	in      *Input
+	g       *model.Group
+	logs    map[model.TaskID]model.TaskLog
+	largest map[model.TaskID]int64 // reported sum
+	assumed map[int]bool           // by sub-topology: its changelogs are an assumption
+	subs    []model.Subtopology
+}
+
+func (in *Input) topology(g *model.Group) error {
+	b := &topologyBuild{in: in, g: g, subs: slices.Clone(g.Topology.Subtopologies), logs: map[model.TaskID]model.TaskLog{}, largest: map[model.TaskID]int64{}, assumed: map[int]bool{}}
+	for _, l := range g.Facts.Logs {
+		b.logs[l.Task] = l
+	}
+	for i := range g.Instances {
+		for j := range g.Instances[i].Members {
+			for _, r := range g.Instances[i].Members[j].Reported {
+				b.largest[r.Task] = max(b.largest[r.Task], r.Sum)
+			}
+		}
+	}
+	if g.Kind == model.Classic {
+		b.assumeChangelogs()
+	}
+	return b.number()
+}
+
+// assumeChangelogs gives changelogs that no evidence maps to a sub-topology of
+// as many tasks: one without changelogs first, then the first.
+func (b *topologyBuild) assumeChangelogs() {
+	mapped := make(map[string]bool)
+	for _, s := range b.subs {
+		for _, c := range s.ChangelogTopics {
+			mapped[c] = true
+		}
+	}
+	for _, c := range b.g.Facts.Changelogs {
+		if mapped[c.Topic] {
+			continue
+		}
+		best := -1
+		for i, s := range b.subs {
+			if int(s.Partitions) != len(c.Ends) || !b.open(i) {
+				continue
+			}
+			if best < 0 || len(s.ChangelogTopics) < len(b.subs[best].ChangelogTopics) {
+				best = i
+			}
+		}
+		if best < 0 {
+			continue
+		}
+		s := &b.subs[best]
+		s.ChangelogTopics = append(slices.Clone(s.ChangelogTopics), c.Topic)
+		yes := true
+		s.Stateful, b.assumed[best] = &yes, true
+		b.in.note(NoteAssumed, "changelog %s is taken as one of sub-topology %s: nothing visible says whose it is (--topology FILE tells)", c.Topic, s.ID)
+	}
+	for i, s := range b.subs { // what is mapped is all there is
+		b.assumed[i] = b.assumed[i] || len(s.ChangelogTopics) > 0 && b.open(i)
+	}
+}
+
+// open reports whether it is not settled which changelogs a sub-topology has.
+func (b *topologyBuild) open(i int) bool {
+	s := &b.subs[i]
+	if s.Stateful == nil || b.assumed[i] {
+		return true
+	}
+	if !*s.Stateful || s.Partitions == 0 {
+		return false
+	}
+	return b.logs[model.TaskID{Topology: s.Topology, Subtopology: s.ID}].End == nil
+}
+
+// number makes the topology. Where an end is not known the largest reported sum
+// stands in for it.
+func (b *topologyBuild) number() error {
+	var subs []assign.Subtopology
+	known := make(map[model.TaskID]Log)
+	unknown, unsure := 0, 0
+	for i, s := range b.subs {
+		out := assign.Subtopology{
+			Topology: s.Topology, ID: s.ID, Partitions: int(s.Partitions), Stateful: s.Stateful != nil && *s.Stateful,
+			Sources: slices.Concat(s.SourceTopics, s.RepartitionSourceTopics), Changelogs: s.ChangelogTopics,
+		}
+		if s.Stateful == nil {
+			unsure++
+		}
+		for p := range s.Partitions {
+			id := model.TaskID{Topology: s.Topology, Subtopology: s.ID, Partition: p}
+			l := b.log(i, id)
+			known[id] = l
+			if !l.Known && out.Stateful {
+				l.End = b.largest[id]
+				unknown++
+			}
+			out.EndOffsets = append(out.EndOffsets, l.End)
+		}
+		subs = append(subs, out)
+	}
+	top, err := assign.NewTopology(subs)
+	if err != nil {
+		return fmt.Errorf("group %q: %w", b.g.ID, err)
+	}
+	if top.Len() == 0 {
+		return &RefusedError{Group: b.g.ID, Why: "has no task that can be seen", Hint: "a group without members keeps its tasks to itself; start it first"}
+	}
+	b.in.Topology, b.in.Logs = top, make([]Log, top.Len())
+	for id, l := range known {
+		if t, ok := top.Find(id); ok && top.Stateful(t) {
+			b.in.Logs[t] = l
+		}
+	}
+	b.say(unknown, unsure)
+	return nil
+}
+
+func (b *topologyBuild) say(unknown, unsure int) {
+	if unknown > 0 {
+		b.in.note(NoteUnknown, "the ends of the changelogs of %s are not known: the largest offset sum that a member reported stands in for them", count(unknown, "task"))
+	}
+	if unsure > 0 {
+		b.in.note(NoteUnknown, "of %s it cannot be told whether the tasks have state: taken as stateless", count(unsure, "sub-topology"))
+	}
+}
+
+// log is the changelogs of a task together.
+func (b *topologyBuild) log(sub int, id model.TaskID) Log {
+	if !b.assumed[sub] {
+		out := Log{}
+		l := b.logs[id]
+		if l.End != nil {
+			out.End, out.Known = *l.End, true
+		}
+		if l.Bytes != nil {
+			out.Bytes, out.BytesKnown = *l.Bytes, true
+		}
+		return out
+	}
+	out := Log{Known: true, BytesKnown: true}
+	for _, name := range b.subs[sub].ChangelogTopics {
+		k := slices.IndexFunc(b.g.Facts.Changelogs, func(c model.ChangelogTopic) bool { return c.Topic == name })
+		if k < 0 || int(id.Partition) >= len(b.g.Facts.Changelogs[k].Ends) {
+			return Log{}
+		}
+		c := &b.g.Facts.Changelogs[k]
+		end, bytes := c.Ends[id.Partition], c.Bytes[id.Partition]
+		out.Known = out.Known && end != nil
+		out.BytesKnown = out.BytesKnown && bytes != nil
+		if end != nil {
+			out.End += *end
+		}
+		if bytes != nil {
+			out.Bytes += *bytes
+		}
+	}
+	if !out.Known {
+		return Log{}
+	}
+	return out
+}
