@@ -70,8 +70,8 @@ func layout() []row {
 			pkg:  "internal/config",
 			ours: list("errs"),
 			others: []string{
-				"go.yaml.in/yaml/v3", "github.com/magiconair/properties", "software.sslmate.com/src/go-pkcs12",
-				"github.com/pavlo-v-chernykh/keystore-go/v4", "github.com/youmark/pkcs8", "golang.org/x/oauth2", "github.com/adrg/xdg",
+				"go.yaml.in/yaml/v3", "software.sslmate.com/src/go-pkcs12", "github.com/pavlo-v-chernykh/keystore-go/v4",
+				"github.com/youmark/pkcs8", "golang.org/x/oauth2",
 			},
 		},
 		{pkg: "internal/e2e", tests: true},
