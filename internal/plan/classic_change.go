@@ -108,7 +108,7 @@ func (c *classicSim) add(a Add) (string, error) {
 			return "", &ChangeError{a.Describe(), "the group has an instance " + p.id + " already"}
 		}
 		p.name = c.rec.newName()
-		if err := c.onDisk(p, a); err != nil {
+		if err := onDisk(c.top, c.ends, p.position, a); err != nil {
 			return "", err
 		}
 		base := c.in.Group + "-" + p.id
@@ -133,23 +133,6 @@ func verb(n int, one, many string) string {
 		return one
 	}
 	return many
-}
-
-// onDisk gives a process the state that a person says it has.
-func (c *classicSim) onDisk(p *classicProc, a Add) error {
-	for t := range assign.Task(c.top.Len()) {
-		if a.AllState && c.top.Stateful(t) {
-			p.position[t] = c.ends[t]
-		}
-	}
-	for _, id := range a.State {
-		t, ok := c.top.Find(id)
-		if !ok || !c.top.Stateful(t) {
-			return &ChangeError{a.Describe(), "the group has no stateful task " + id.String()}
-		}
-		p.position[t] = c.ends[t]
-	}
-	return nil
 }
 
 func (c *classicSim) proc(name string) (*classicProc, error) {

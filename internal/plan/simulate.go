@@ -44,6 +44,10 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 	switch assignor {
 	case assign.NameHighAvailability:
 		sim = newClassicSim(in, o, set, r.rec, seed)
+	case assign.NameStreamsSticky:
+		if sim, err = newStreamsSim(in, o, set, r.rec, seed); err != nil {
+			return nil, err
+		}
 	default:
 		return nil, fmt.Errorf("assignor %q is not known", assignor)
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -104,3 +105,22 @@ func compareIDs(a, b string) int {
 func seconds(ms float64) float64 { return math.Round(ms) / 1000 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func keysOf(m map[assign.Task]int64) iter.Seq[assign.Task] { return maps.Keys(m) }
+
+// onDisk notes the state that a person says a new instance has.
+func onDisk(top *assign.Topology, ends []int64, position map[assign.Task]int64, a Add) error {
+	for t := range assign.Task(top.Len()) {
+		if a.AllState && top.Stateful(t) {
+			position[t] = ends[t]
+		}
+	}
+	for _, id := range a.State {
+		t, ok := top.Find(id)
+		if !ok || !top.Stateful(t) {
+			return &ChangeError{a.Describe(), "the group has no stateful task " + id.String()}
+		}
+		position[t] = ends[t]
+	}
+	return nil
+}
