@@ -126,7 +126,17 @@ func (o *checkStopOptions) lookUp(ctx context.Context, r *reader) (string, error
 		if len(l.streams) == 0 {
 			return "", errors.Join(l.err(), r.noneVisible(l))
 		}
-		return "", errors.Join(l.err(), errs.WithHint(fmt.Errorf("no instance %q in any of the %d stream groups that are visible", o.instance, len(l.streams)), "name the group: -g GROUP"))
+		var refused []error
+		for _, g := range l.streams {
+			if g.Unread {
+				refused = append(refused, partial(g.Errors))
+			}
+		}
+		where := "the only stream group that is visible"
+		if n := len(l.streams); n > 1 {
+			where = fmt.Sprintf("any of the %d stream groups that are visible", n)
+		}
+		return "", joinErrors(l.err(), errors.Join(refused...), errs.WithHint(fmt.Errorf("no instance %q in %s", o.instance, where), "name the group: -g GROUP"))
 	}
 	return "", errs.WithHint(fmt.Errorf("instance %q is not unique: %s", o.instance, strings.Join(found, "; ")), "name the group: -g GROUP, or give more of the id")
 }

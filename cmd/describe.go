@@ -142,7 +142,7 @@ func (o *describeGroupOptions) look(ctx context.Context, r *reader, re *regexp.R
 	if took := o.d.now().Sub(begin); took >= time.Second && !ended(groups[0]) {
 		ro.InStateFor = took.Truncate(time.Second)
 	}
-	l := look{err: errors.Join(c.err, err, partialOf(groups)), unmet: o.failOn.unmet(groups)}
+	l := look{err: joinErrors(c.err, err, partialOf(groups)), unmet: o.failOn.unmet(groups)}
 	for _, g := range groups {
 		l.notes = append(l.notes, groupNotes(g)...)
 		o.d.verbose("%s", partitionsRead(g))
@@ -151,7 +151,7 @@ func (o *describeGroupOptions) look(ctx context.Context, r *reader, re *regexp.R
 	case c.single:
 		l.report = report.NewGroupDescription(groups[0], ro)
 	default:
-		l.report = report.NewGroupDescriptionList(groups, o.brief(), ro)
+		l.report = report.NewGroupDescriptionList(groups, o.brief(), ro).WithErrors(r.unread)
 	}
 	return l, nil
 }

@@ -98,7 +98,7 @@ func (o *getItemsOptions) look(ctx context.Context, r *reader) (look, error) {
 	if len(groups) == 0 {
 		return look{}, joinErrors(listErr, err)
 	}
-	l := look{report: o.kind.make(groups, report.ItemOptions{}), err: joinErrors(listErr, err, partialOf(groups)), unmet: o.failOn.unmet(groups)}
+	l := look{report: o.kind.make(groups, report.ItemOptions{Errors: r.unread}), err: joinErrors(listErr, err, partialOf(groups)), unmet: o.failOn.unmet(groups)}
 	for _, g := range groups {
 		l.notes = append(l.notes, groupNotes(g)...)
 	}

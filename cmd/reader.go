@@ -23,6 +23,8 @@ type reader struct {
 	cluster Cluster
 	options groupmeta.BuildOptions
 	tree    bool // the full text of a topology is wanted
+
+	unread []model.ReadError // why groups of the last build are left out
 }
 
 // reader opens the cluster of the flags. The caller closes it.
@@ -94,19 +96,27 @@ func (r *reader) tell(s *snapshot.Snapshot) {
 	}
 }
 
-// build makes the models of the named groups.
+// build makes the models of the named groups. One whose describe was refused is
+// left out, as one that does not exist is: nothing can be said about it.
 func (r *reader) build(s *snapshot.Snapshot, ids []string) ([]*model.Group, error) {
 	var groups []*model.Group
 	var failed []error
+	r.unread = nil
 	for _, id := range ids {
 		g, err := groupmeta.Build(s, id, r.options)
-		if err != nil {
+		switch {
+		case err != nil:
 			failed = append(failed, r.groupError(s, id, err))
-			continue
+		case g.Unread && len(g.Errors) > 0:
+			r.unread = append(r.unread, g.Errors...)
+			failed = append(failed, partial(g.Errors))
+		case g.Unread && (g.Kind.IsStream() || g.State == ""):
+			failed = append(failed, fmt.Errorf("group %q: no describe of it was answered", id))
+		default:
+			groups = append(groups, g)
 		}
-		groups = append(groups, g)
 	}
-	return groups, errors.Join(failed...)
+	return groups, joinErrors(failed...)
 }
 
 // groupError words the failure to read one group: not found, or what the

@@ -77,6 +77,7 @@ func buildGroup(x *snapshotIndex, in *snapshot.Group, o BuildOptions) (*model.Gr
 	}
 	b.g.Kind, b.g.KindBasis = kind, basis
 	b.head()
+	b.g.Unread = !described(in)
 	switch kind {
 	case model.Classic:
 		b.classic()

@@ -23,6 +23,9 @@ func (b *groupBuilder) sumUp() {
 		return
 	}
 	known, lag := len(g.Offsets) == 0 && b.in.CommitsRead, int64(0)
+	if g.AssignmentBasis == model.AssignmentNone && len(b.members) > 0 {
+		known = false // what it reads is not given
+	}
 	for i := range g.Offsets {
 		if addKnown(&lag, g.Offsets[i].Lag) {
 			known = true

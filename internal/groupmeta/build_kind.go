@@ -202,6 +202,12 @@ func answered(in *snapshot.Group) bool {
 	return in.Listed != nil || in.Classic != nil || in.Streams != nil || in.Consumer != nil
 }
 
+// described reports whether a describe of the group was answered.
+func described(in *snapshot.Group) bool {
+	return in.Classic != nil && in.Classic.ErrorCode == codeNone || in.Streams != nil && in.Streams.ErrorCode == codeNone ||
+		in.Consumer != nil && in.Consumer.ErrorCode == codeNone
+}
+
 func notFound(group string) error {
 	return fmt.Errorf("group %q: %w", group, ErrNotFound)
 }

@@ -90,6 +90,7 @@ type Group struct {
 
 	Findings []Finding
 	Errors   []ReadError // what could not be read; not empty means exit code 1
+	Unread   bool        // no describe was answered: members, tasks and findings are not known
 	Notes    []string    // one-line remarks for stderr that are no errors
 
 	Facts Facts // what only a prediction needs

@@ -22,7 +22,7 @@ func (s *screen) facts() []render.Fact {
 		}
 	}
 	if !s.g.Kind.IsStream() {
-		add("Members", render.Count(memberCount(s.g), "member")+"; not a stream group, nothing is decoded")
+		add("Members", render.Int(int64(memberCount(s.g))))
 		return out
 	}
 	if s.p.Wide() {

@@ -37,6 +37,12 @@ func NewGroupDescriptionList(groups []*model.Group, brief bool, o DescribeOption
 	return l
 }
 
+// WithErrors adds what kept other groups from being described at all.
+func (l *GroupDescriptionList) WithErrors(more []model.ReadError) *GroupDescriptionList {
+	l.Read = readOfAll(l.groups, more)
+	return l
+}
+
 // Text writes the screens one after the other, then the healthy groups.
 func (l *GroupDescriptionList) Text(p *render.Page) {
 	var healthy []*model.Group
@@ -64,7 +70,7 @@ func (l *GroupDescriptionList) Text(p *render.Page) {
 	for _, g := range healthy {
 		r := newGroupRow(g, true)
 		grid.Row(render.Text(g.ID), kindCell(g), render.Text(g.State).In(stateStyle(g.State)), render.OptNum(r.Instances),
-			render.Num(r.Members), render.OptNum(r.Tasks), lagCell(r.Lag, &g.Totals, true),
+			countCell(g, r.Members), render.OptNum(r.Tasks), lagCell(r.Lag, &g.Totals, true),
 			shortNotes(noteTexts(g, r.Notes), 16))
 	}
 	p.Table(grid)

@@ -47,7 +47,7 @@ type GroupRow struct {
 	ProtocolType *string  `json:"protocol_type"`
 	Protocol     *string  `json:"protocol"`
 	KindBasis    string   `json:"kind_basis"`
-	Members      int      `json:"members"`
+	Members      *int     `json:"members"` // null, as the two below, where it could not be read
 	Instances    *int     `json:"instances"`
 	Tasks        *int     `json:"tasks"`
 	Coordinator  *int32   `json:"coordinator"`
@@ -94,12 +94,16 @@ func (o *ListOptions) shows(k model.Kind) bool {
 func newGroupRow(g *model.Group, lag bool) GroupRow {
 	r := GroupRow{
 		Group: g.ID, GroupKind: kindName(g.Kind), State: g.State, ProtocolType: optional(g.ProtocolType), Protocol: optional(g.Protocol),
-		KindBasis: string(cmp.Or(g.KindBasis, model.BasisNone)), Members: memberCount(g), Notes: []string{},
+		KindBasis: string(cmp.Or(g.KindBasis, model.BasisNone)), Notes: []string{},
+	}
+	if !g.Unread {
+		n := memberCount(g)
+		r.Members = &n
 	}
 	if g.Coordinator != nil {
 		r.Coordinator = &g.Coordinator.ID
 	}
-	if g.Kind.IsStream() {
+	if g.Kind.IsStream() && !g.Unread {
 		r.Instances, r.Tasks = knownInstances(g), knownTasks(g)
 	}
 	for _, f := range g.Findings {
@@ -191,7 +195,7 @@ func (l *GroupList) Grid() *render.Grid {
 		notes := noteTexts(from, r.Notes)
 		g.Row(
 			render.Text(r.Group), kindCell(from), render.Text(r.State).In(stateStyle(r.State)),
-			render.OptNum(r.Instances), render.Num(r.Members), render.OptNum(r.Tasks), lagCell(r.Lag, &from.Totals, l.o.Lag),
+			countCell(from, r.Instances), countCell(from, r.Members), countCell(from, r.Tasks), lagCell(r.Lag, &from.Totals, l.o.Lag),
 			optText(r.ProtocolType), optText(r.Protocol), render.Text(r.KindBasis), render.OptNum(r.Coordinator),
 			shortNotes(notes, room).In(worst(from)), render.List(r.Notes, ", ").Shown(cmp.Or(strings.Join(notes, ", "), render.None)).In(worst(from)),
 		)
@@ -220,6 +224,15 @@ func kindCell(g *model.Group) render.Cell {
 		return c.Shown("other (" + g.ProtocolType + ")")
 	}
 	return c
+}
+
+// countCell is a number that may be unknown, "?" where the group could not be
+// read.
+func countCell(g *model.Group, n *int) render.Cell {
+	if n == nil && g.Unread && len(g.Errors) > 0 {
+		return render.Question()
+	}
+	return render.OptNum(n)
 }
 
 func lagCell(lag *int64, t *model.Totals, asked bool) render.Cell {

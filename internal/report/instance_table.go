@@ -293,7 +293,7 @@ func (s *screen) instanceTotals(word string, t traits) []render.Cell {
 		learner = learner.Suffix("~")
 	}
 	expected := render.Dash()
-	if g.Totals.Tasks > 0 {
+	if g.Totals.Tasks > 0 && g.Balance != nil {
 		expected = render.Num(g.Totals.Tasks)
 	}
 	blank := render.Blank()

@@ -123,6 +123,8 @@ func (s *screen) verdict(findings []model.Finding) {
 		facts = append(facts, render.Fact{Label: f.Code, Text: findingText(f), Style: severityStyle(f.Severity)})
 	}
 	switch {
+	case bad == 0 && (s.g.Unread || !s.g.Kind.IsStream()):
+		s.p.Styled(0, render.Note, "not a stream group: nothing but its state and members is looked at")
 	case bad == 0:
 		s.p.Styled(0, render.Good, "OK")
 	default:
