@@ -177,7 +177,7 @@ func (s *screen) positions() string {
 	case "status":
 		return strings.TrimSuffix("status records of the workers, "+age, ", ")
 	}
-	if s.g.Kind == model.Streams {
+	if s.g.Kind == model.Streams && s.g.Facts.KafkaVersion == "" {
 		return "not reported (4.3 and older brokers; 4.4 reports them)"
 	}
 	return "not reported"
@@ -212,14 +212,12 @@ func (s *screen) topology() string {
 	if s.g.Kind != model.Streams && !s.p.Wide() && len(t.Uncertain) == 0 {
 		return ""
 	}
-	text := render.Count(len(t.Subtopologies), "sub-topology")
-	if len(t.Subtopologies) > 1 {
-		text = render.Int(int64(len(t.Subtopologies))) + " sub-topologies"
-	}
+	all, some := statefulWords(t.Subtopologies)
+	text := strconv.Itoa(len(t.Subtopologies)) + plural(len(t.Subtopologies), " sub-topology", " sub-topologies") + some
 	if s.g.Totals.Tasks > 0 {
 		text += ", " + render.Count(s.g.Totals.Tasks, "task")
 	}
-	text += statefulWords(t.Subtopologies)
+	text += all
 	if t.Epoch != nil {
 		text += ", epoch " + strconv.Itoa(int(*t.Epoch))
 	}
@@ -235,7 +233,9 @@ func (s *screen) topology() string {
 	return text
 }
 
-func statefulWords(subs []model.Subtopology) string {
+// statefulWords says which tasks have state: of all of them, or in brackets of
+// which sub-topologies.
+func statefulWords(subs []model.Subtopology) (all, some string) {
 	yes, no, unknown := 0, 0, 0
 	for i := range subs {
 		switch st := subs[i].Stateful; {
@@ -249,15 +249,15 @@ func statefulWords(subs []model.Subtopology) string {
 	}
 	switch {
 	case unknown == len(subs):
-		return ""
+		return "", ""
 	case yes == len(subs):
-		return ", all stateful"
+		return ", all stateful", ""
 	case no == len(subs):
-		return ", none stateful"
+		return ", none stateful", ""
 	}
-	text := fmt.Sprintf(", %d of them stateful", yes)
+	some = fmt.Sprintf(" (%d stateful", yes)
 	if unknown > 0 {
-		text += fmt.Sprintf(", %d not known", unknown)
+		some += fmt.Sprintf(", %d not known", unknown)
 	}
-	return text
+	return "", some + ")"
 }

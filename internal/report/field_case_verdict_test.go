@@ -44,9 +44,16 @@ func TestFieldCase9TaskState(t *testing.T) {
 		wants(t, text(t, d), "State      "+string(state))
 	}
 	g := shop()
-	g.Instances[0].Members[0].Tasks[0].Restore.State = model.Restoring
+	old := &g.Instances[0].Members[0].Tasks[0].Restore
+	far, near := int64(600_000), int64(73)
+	old.State, old.RemainingRecords = model.Restoring, &far
 	d, _ := NewTaskDescription(g, g.Instances[0].Members[0].Tasks[0].ID, DescribeOptions{})
 	wants(t, text(t, d), "restoring, by offset sum as of the last round")
+	old.RemainingRecords = &near // what Kafka takes for caught up, and why the member got the task
+	wants(t, text(t, d), "ready~, by offset sum as of the last round")
+	if r := document(t, d)["restore"].(map[string]any); r["state"] != "restoring" {
+		t.Errorf("restore %v", r)
+	}
 }
 
 // Offsets that vanish are not known; they are not 0.

@@ -66,8 +66,8 @@ func (s *screen) offsetGrid(list []*model.PartitionOffset) *render.Grid {
 		render.Column{Head: "LOG START", Right: true, In: render.InWide},
 		render.Column{Head: "END", Right: true},
 		render.Column{Head: "LAG", Right: true},
-		render.Column{Head: "MEMBER", Cap: memberCap, Drop: 1},
-		render.Column{Head: "NOTE", Drop: 2, In: onlyIf(noted, render.InText)},
+		render.Column{Head: "MEMBER", Cap: memberCap, Drop: 2},
+		render.Column{Head: "NOTE", Drop: 1, In: onlyIf(noted, render.InText)},
 	)
 	for _, o := range list {
 		lag := render.OptNum(o.Lag)

@@ -102,10 +102,7 @@ func (d *TaskDescription) facts(s *screen) []render.Fact {
 	case a != nil:
 		add("Runs on", s.p.Name(shortName(a.member)))
 		r := &a.task.Restore
-		text := string(r.State)
-		if text == "" {
-			text = string(model.RestoreUnknown)
-		}
+		text := restoreWord(d.g, a.task)
 		if r.Note != "" {
 			text += " (" + render.Escape(r.Note) + ")"
 		}
@@ -147,7 +144,7 @@ func (d *TaskDescription) copyGrid() *render.Grid {
 		if t.TargetOnly {
 			role += " (target)"
 		}
-		g.Row(render.Text(shortName(h.member)), render.Text(role), offsetSum(d.g, t), render.OptNum(t.Restore.End), restoreCell(t),
+		g.Row(render.Text(shortName(h.member)), render.Text(role), offsetSum(d.g, t), render.OptNum(t.Restore.End), restoreCell(d.g, t),
 			remaining(t), bytesCell(t), render.List(tagWords(t, true), ","), render.Text(h.instance.ID), render.Text(h.member.Host))
 	}
 	return g

@@ -135,7 +135,7 @@ func taskCells(g *model.Group, h holder) []render.Cell {
 	return []render.Cell{
 		render.Text(t.ID.String()), render.Text(g.ID), role, render.Text(instanceName(h.instance)), render.Text(h.instance.ID),
 		render.Text(shortName(h.member)), render.Text(h.member.ID), render.Text(strings.TrimPrefix(h.member.Host, "/")),
-		render.List(tags, ","), taskLag(t), offsetSum(g, t), render.OptNum(t.Restore.End), restoreCell(t), remaining(t),
+		render.List(tags, ","), taskLag(t), offsetSum(g, t), render.OptNum(t.Restore.End), restoreCell(g, t), remaining(t),
 		bytesCell(t), render.Text(basisText(g, t)), render.List(partitionTexts(t.Partitions), " "),
 	}
 }
@@ -158,21 +158,29 @@ func offsetSum(g *model.Group, t *model.Task) render.Cell {
 	return render.Dash()
 }
 
-func restoreCell(t *model.Task) render.Cell {
-	state := string(t.Restore.State)
-	if state == "" {
-		state = string(model.RestoreUnknown)
-	}
-	c := render.Text(state)
+func restoreCell(g *model.Group, t *model.Task) render.Cell {
+	state := restoreWord(g, t)
+	c := render.Text(cmp.Or(string(t.Restore.State), string(model.RestoreUnknown))).Shown(state)
 	switch {
 	case t.Restore.Note != "":
 		return c.Shown(state + " (" + t.Restore.Note + ")").In(render.Warning)
 	case t.Stateful != nil && !*t.Stateful && t.Restore.State != model.Running:
 		return c.Shown(render.None)
-	case t.Restore.State == model.Restoring:
+	case state == string(model.Restoring):
 		return c.In(render.Warning)
 	}
 	return c
+}
+
+// restoreWord is the restore state for people. An active task whose copy was
+// almost there in the last round got it for that reason, and nothing newer is
+// known of it: ready rather than restoring.
+func restoreWord(g *model.Group, t *model.Task) string {
+	r := &t.Restore
+	if r.State == model.Restoring && t.Role == model.Active && g.Positions.Basis == "last round" && r.RemainingRecords != nil && *r.RemainingRecords <= behind {
+		return "ready~"
+	}
+	return cmp.Or(string(r.State), string(model.RestoreUnknown))
 }
 
 // bytesCell is what is left to restore, an upper bound, or for a task that

@@ -53,7 +53,7 @@ func (s *screen) rest(subject string, n int) {
 	text := subject + plural(n, " runs undisturbed", " run undisturbed")
 	switch {
 	case s.g.AssignmentBasis == model.AssignmentPrevious:
-		text = subject + plural(n, " was", " were") + " in the round before"
+		text = subject + " ran undisturbed in the round before"
 	case s.g.Kind == model.Streams:
 		text = subject + plural(n, " is where it should be", " are where they should be")
 	}
@@ -74,7 +74,7 @@ func (s *screen) pairGrid(list []*taskView) *render.Grid {
 		render.Column{Head: "TO RESTORE", Right: true, Drop: 1},
 	)
 	for _, v := range list {
-		g.Row(render.Text(v.id.String()), v.activeCell(), v.copyCell(), v.tagCell(), v.lagCell(), v.toRestore())
+		g.Row(render.Text(v.id.String()), v.activeCell(), v.copyCell(), v.tagCell(s.g), v.lagCell(), v.toRestore(s.g))
 	}
 	return g
 }
@@ -98,7 +98,7 @@ func (s *screen) targetGrid(list []*taskView) *render.Grid {
 		render.Column{Head: "TO RESTORE", Right: true, Drop: 2, In: onlyIf(restoring, render.InText)},
 	)
 	for _, v := range list {
-		g.Row(render.Text(v.id.String()), v.activeCell(), s.targetCell(v), render.Text(s.stateOf(v, long)), v.lagCell(), v.toRestore())
+		g.Row(render.Text(v.id.String()), v.activeCell(), s.targetCell(v), render.Text(s.stateOf(v, long)), v.lagCell(), v.toRestore(s.g))
 	}
 	return g
 }
@@ -135,7 +135,7 @@ func roleWord(t *model.Task) string {
 	return word
 }
 
-func (v *taskView) tagCell() render.Cell {
+func (v *taskView) tagCell(g *model.Group) render.Cell {
 	switch {
 	case v.nobody:
 		return render.Text("nobody's").In(render.Problem)
@@ -149,7 +149,7 @@ func (v *taskView) tagCell() render.Cell {
 	if t.Release {
 		words = append(words, "release")
 	}
-	if t.Restore.State == model.Restoring {
+	if restoreWord(g, t) == string(model.Restoring) {
 		words = append(words, string(model.Restoring))
 	}
 	if t.Restore.Note != "" {
@@ -194,8 +194,8 @@ func taskLag(t *model.Task) render.Cell {
 }
 
 // toRestore is what the first copy still lacks, or the active that restores.
-func (v *taskView) toRestore() render.Cell {
-	if v.active != nil && v.active.task.Restore.State == model.Restoring {
+func (v *taskView) toRestore(g *model.Group) render.Cell {
+	if v.active != nil && restoreWord(g, v.active.task) == string(model.Restoring) {
 		return remaining(v.active.task)
 	}
 	for _, c := range v.copies {
