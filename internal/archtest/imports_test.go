@@ -23,6 +23,8 @@ type source struct {
 	pkg  string // the folder it is in, "" at the top
 	test bool
 	ast  *ast.File
+
+	comments []*ast.CommentGroup
 }
 
 // sources parses every Go file of the module.
@@ -51,7 +53,7 @@ func sources(t *testing.T) []source {
 		if !strings.HasSuffix(rel, ".go") {
 			return nil
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.SkipObjectResolution)
+		parsed, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}
@@ -59,7 +61,7 @@ func sources(t *testing.T) []source {
 		if pkg == "." {
 			pkg = ""
 		}
-		out = append(out, source{file: rel, pkg: pkg, test: strings.HasSuffix(rel, "_test.go"), ast: parsed})
+		out = append(out, source{file: rel, pkg: pkg, test: strings.HasSuffix(rel, "_test.go"), ast: parsed, comments: parsed.Comments})
 		return nil
 	})
 	if err != nil {
@@ -170,6 +172,19 @@ func TestTableGoesDown(t *testing.T) {
 			} else if j <= i {
 				t.Errorf("%q may import %q, which stands above it", r.pkg, o)
 			}
+		}
+	}
+}
+
+// docs/layout.md tells newcomers what each package is for.
+func TestEveryPackageIsInLayout(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "layout.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sources(t) {
+		if s.pkg != "" && !strings.Contains(string(text), "| `"+s.pkg+"` |") {
+			t.Errorf("docs/layout.md has no row for %q", s.pkg)
 		}
 	}
 }

@@ -11,7 +11,7 @@ type row struct {
 	tests  bool     // holds test code only: nothing is checked
 }
 
-// layout is the table of the style guide, section 2, from the top down. A new
+// layout is the table of layout.md, section 2, from the top down. A new
 // package needs a line here and there.
 func layout() []row {
 	const (

@@ -1,5 +1,5 @@
 // Package errs gives errors what an operator needs besides their text: the
-// exit code of the command (product.md, Exit codes) and a hint that says what
+// exit code of the command (commands.md, Exit codes) and a hint that says what
 // to try. Core packages return plain typed errors; kclient and cmd wrap them
 // here.
 package errs

@@ -8,7 +8,7 @@ import (
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
-// kindOf recognises the kind of a group (product.md, Three kinds of group).
+// kindOf recognises the kind of a group (commands.md, Three kinds of group).
 // The second result is false when the answers say that there is no such group
 // (field cases 57 and 60).
 func kindOf(x *snapshotIndex, in *snapshot.Group) (model.Kind, model.KindBasis, bool) {

@@ -2,7 +2,7 @@ package model
 
 import "time"
 
-// Kind is the kind of a group (product.md, Three kinds of group).
+// Kind is the kind of a group (commands.md, Three kinds of group).
 type Kind string
 
 // The three kinds of stream groups, then what else a cluster may list.

@@ -110,7 +110,7 @@ func SplitThread(clientID string) (base string, thread int) {
 }
 
 // ResolveInstance finds the one instance that name means in any way that is
-// unique in the group (product.md): its short name, its UUID or a prefix of it,
+// unique in the group (commands.md): its short name, its UUID or a prefix of it,
 // a member's short name, id or a prefix of that, a client id with or without its thread part, a
 // static instance id, or a host with or without "/". A prefix has at least
 // MinPrefix characters. The error is a *NotFoundError or an *AmbiguousError.

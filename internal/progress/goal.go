@@ -9,7 +9,7 @@ import (
 	"github.com/streamctl/streamctl/internal/model"
 )
 
-// Condition is what a wait can wait for (product.md, wait).
+// Condition is what a wait can wait for (commands.md, wait).
 type Condition string
 
 // The conditions.

@@ -4,7 +4,7 @@ import "github.com/streamctl/streamctl/internal/model"
 
 // restored: no active task waits for state. Where positions are as old as the
 // last round (classic groups), a task that was not running in that round counts
-// as restored once its commits move (product.md, What cannot be seen).
+// as restored once its commits move (commands.md, What cannot be seen).
 func (j *Judge) restored(s *Status, g *model.Group) {
 	if g.AssignmentBasis != model.AssignmentCurrent {
 		s.block(groupBlocker(g, "state "+stateWord(g)))
