@@ -195,7 +195,5 @@ func (p *Page) grid(g *Grid, design bool) {
 	if p.Wide() {
 		f.form = InWide
 	}
-	if err := g.write(&p.b, g.arrange(f), !p.o.NoHeaders, p.o.Color); err != nil && p.err == nil {
-		p.err = err
-	}
+	g.write(&p.b, g.arrange(f), !p.o.NoHeaders, p.o.Color)
 }
