@@ -264,7 +264,7 @@ func TestFieldCase42OtherKinds(t *testing.T) {
 	if l.NotShown != (NotShown{Consumer: 3, Unknown: 1}) {
 		t.Errorf("not shown %+v", l.NotShown)
 	}
-	wants(t, l.Summary(), "1 stream group; 3 others not shown (--all-kinds); 1 may or may not be Streams apps, not shown")
+	wants(t, l.Summary(), "1 stream group; 3 others not shown (--all-kinds); 1 may or may not be a Streams app, not shown")
 	all := text(t, NewGroupList(list, ListOptions{AllKinds: true}))
 	row(t, all, "b-connect", "connect", "Stable", "-", "0", "-")
 	row(t, all, "c-sr", "other", "(sr)")

@@ -77,7 +77,7 @@ func newGroupFields(g *model.Group) GroupFields {
 		Group: g.ID, GroupKind: kindName(g.Kind), State: g.State, ProtocolType: optional(g.ProtocolType), Protocol: optional(g.Protocol),
 		Mode: optional(g.Mode), Assignor: optional(g.Assignor), Epoch: g.Epoch, AssignmentEpoch: g.AssignmentEpoch,
 		Coordinator: newCoordinator(g.Coordinator), Verdict: newVerdict(g), AssignmentBasis: string(g.AssignmentBasis),
-		Positions: newPositions(g.Positions), Totals: newTotals(&g.Totals), Timing: newTiming(&g.Timing),
+		Positions: newPositions(g.Positions), Totals: newTotals(g), Timing: newTiming(&g.Timing),
 		NextRebalance: newNextRebalance(g.NextRebalance), Topology: newTopology(&g.Topology), Balance: newBalance(g.Balance),
 		Instances: make([]Instance, len(g.Instances)), Unassigned: g.Unassigned, Offsets: newOffsets(g.Offsets),
 		Marks: make([]Mark, len(g.Marks)),
@@ -86,7 +86,7 @@ func newGroupFields(g *model.Group) GroupFields {
 		f.AssignmentBasis = string(model.AssignmentNone)
 	}
 	for i := range g.Instances {
-		f.Instances[i] = newInstance(&g.Instances[i])
+		f.Instances[i] = newInstance(g, &g.Instances[i])
 	}
 	for i := range g.Marks {
 		f.Marks[i] = *newMark(&g.Marks[i])

@@ -112,7 +112,7 @@ func newGroupRow(g *model.Group, lag bool) GroupRow {
 		}
 	}
 	if lag {
-		r.Lag = newTotals(&g.Totals).Lag
+		r.Lag = newTotals(g).Lag
 	}
 	return r
 }
@@ -138,7 +138,7 @@ func knownInstances(g *model.Group) *int {
 }
 
 func knownTasks(g *model.Group) *int {
-	if g.Totals.Tasks == 0 && g.AssignmentBasis != model.AssignmentCurrent {
+	if !g.Kind.IsStream() || g.Totals.Tasks == 0 && g.AssignmentBasis != model.AssignmentCurrent {
 		return nil
 	}
 	n := g.Totals.Tasks
@@ -156,10 +156,10 @@ func (l *GroupList) Summary() string {
 	}
 	out := render.Int(int64(len(l.Groups))) + noun
 	if n := l.NotShown.Consumer; n > 0 {
-		out += "; " + render.Int(int64(n)) + " others not shown (--all-kinds)"
+		out += "; " + render.Int(int64(n)) + plural(n, " other", " others") + " not shown (--all-kinds)"
 	}
 	if n := l.NotShown.Unknown; n > 0 {
-		out += "; " + render.Int(int64(n)) + " may or may not be Streams apps, not shown"
+		out += "; " + render.Int(int64(n)) + plural(n, " may or may not be a Streams app", " may or may not be Streams apps") + ", not shown"
 	}
 	return out
 }

@@ -38,12 +38,12 @@ type Positions struct {
 
 // Totals are sums over a group; null is unknown, also in part.
 type Totals struct {
-	Tasks            int    `json:"tasks"`
-	Active           int    `json:"active"`
-	Standby          int    `json:"standby"`
-	Learner          int    `json:"learner"`
-	Moving           int    `json:"moving"`
-	Unassigned       int    `json:"unassigned"`
+	Tasks            *int   `json:"tasks"`
+	Active           *int   `json:"active"`
+	Standby          *int   `json:"standby"`
+	Learner          *int   `json:"learner"`
+	Moving           *int   `json:"moving"`
+	Unassigned       *int   `json:"unassigned"`
 	Lag              *int64 `json:"lag"`
 	RemainingRecords *int64 `json:"remaining_records"`
 	RemainingBytes   *int64 `json:"remaining_bytes"`
@@ -126,15 +126,22 @@ func newPositions(p model.Positions) Positions {
 	return Positions{Basis: p.Basis, AsOf: p.AsOf, Estimated: p.Estimated}
 }
 
-func newTotals(t *model.Totals) Totals {
-	out := Totals{
-		Tasks: t.Tasks, Active: t.Active, Standby: t.Standby, Learner: t.Learner, Moving: t.Moving, Unassigned: t.Unassigned,
-		Lag: t.Lag, RemainingRecords: t.RemainingRecords, RemainingBytes: t.RemainingBytes,
+func newTotals(g *model.Group) Totals {
+	t := g.Totals // a copy: the document points into it
+	out := Totals{Tasks: knownTasks(g), Lag: t.Lag, RemainingRecords: t.RemainingRecords, RemainingBytes: t.RemainingBytes}
+	if rolesKnown(g) {
+		out.Active, out.Standby, out.Learner, out.Moving, out.Unassigned = &t.Active, &t.Standby, &t.Learner, &t.Moving, &t.Unassigned
 	}
 	if t.LagPartial {
 		out.Lag = nil // a sum with parts missing would read as less lag
 	}
 	return out
+}
+
+// rolesKnown reports whether it is known who runs what: not while no assignment
+// is given (field case 38), and never of a group that runs no tasks.
+func rolesKnown(g *model.Group) bool {
+	return g.Kind.IsStream() && !g.Unread && (g.AssignmentBasis != model.AssignmentNone || memberCount(g) == 0)
 }
 
 func newTiming(t *model.Timing) Timing {

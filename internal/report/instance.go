@@ -16,12 +16,12 @@ type InstanceFields struct {
 	Rack           *string           `json:"rack"`
 	ClientTags     map[string]string `json:"client_tags"`
 	Workers        int               `json:"workers"` // threads
-	ExpectedActive float64           `json:"expected_active"`
-	Active         int               `json:"active"`
+	ExpectedActive *float64          `json:"expected_active"` // null, as the others, while no assignment is given
+	Active         *int              `json:"active"`
 	TargetActive   *int              `json:"target_active"`
-	Standby        int               `json:"standby"`
-	Learner        int               `json:"learner"`
-	Balanced       bool              `json:"balanced"`
+	Standby        *int              `json:"standby"`
+	Learner        *int              `json:"learner"`
+	Balanced       *bool             `json:"balanced"`
 	Leaving        *Mark             `json:"leaving"`
 	Lag            *int64            `json:"lag"`
 }
@@ -46,19 +46,22 @@ func newMark(m *model.Mark) *Mark {
 	}
 }
 
-func newInstance(in *model.Instance) Instance {
-	out := Instance{InstanceFields: newInstanceFields(in), Members: make([]Member, len(in.Members))}
+func newInstance(g *model.Group, in *model.Instance) Instance {
+	out := Instance{InstanceFields: newInstanceFields(g, in), Members: make([]Member, len(in.Members))}
 	for i := range in.Members {
 		out.Members[i] = newMember(&in.Members[i])
 	}
 	return out
 }
 
-func newInstanceFields(in *model.Instance) InstanceFields {
-	return InstanceFields{
+func newInstanceFields(g *model.Group, in *model.Instance) InstanceFields {
+	out := InstanceFields{
 		ID: in.ID, Host: in.Host, Endpoint: optional(in.Endpoint), Rack: optional(in.Rack),
-		ClientTags: in.Tags, Workers: len(in.Members), ExpectedActive: in.Expected, Active: in.Active,
-		TargetActive: in.TargetActive, Standby: in.Standby, Learner: in.Learner, Balanced: in.Balanced,
-		Leaving: newMark(in.Leaving), Lag: in.Lag,
+		ClientTags: in.Tags, Workers: len(in.Members), TargetActive: in.TargetActive, Leaving: newMark(in.Leaving), Lag: in.Lag,
 	}
+	if rolesKnown(g) {
+		n := *in // a copy: the document points into it
+		out.ExpectedActive, out.Active, out.Standby, out.Learner, out.Balanced = &n.Expected, &n.Active, &n.Standby, &n.Learner, &n.Balanced
+	}
+	return out
 }

@@ -34,7 +34,7 @@ type InstanceDescription struct {
 // NewInstanceDescription makes the report of one instance of g.
 func NewInstanceDescription(g *model.Group, in *model.Instance, o DescribeOptions) *InstanceDescription {
 	return &InstanceDescription{
-		Head: head("InstanceDescription"), Of: ofGroup(g), Instance: newInstance(in), Read: readOf(g), g: g, in: in, o: o,
+		Head: head("InstanceDescription"), Of: ofGroup(g), Instance: newInstance(g, in), Read: readOf(g), g: g, in: in, o: o,
 	}
 }
 

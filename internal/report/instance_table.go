@@ -300,6 +300,6 @@ func (s *screen) instanceTotals(word string, t traits) []render.Cell {
 	return []render.Cell{
 		render.Text(word), blank, blank, blank, blank, blank, blank,
 		render.Num(threads), roleNum(g, g.Totals.Active), render.Num(target), roleNum(g, g.Totals.Standby), learner,
-		stateful, stateless, expected, blank, blank, lagCell(newTotals(&g.Totals).Lag, &g.Totals, true), blank,
+		stateful, stateless, expected, blank, blank, lagCell(newTotals(g).Lag, &g.Totals, true), blank,
 	}
 }

@@ -46,7 +46,7 @@ func NewInstanceList(groups []*model.Group, o ItemOptions) *InstanceList {
 	l := &InstanceList{Head: head("InstanceList"), Items: []InstanceItem{}, Read: o.read(groups), groups: groups}
 	for _, g := range groups {
 		for i := range g.Instances {
-			l.Items = append(l.Items, InstanceItem{Group: g.ID, InstanceFields: newInstanceFields(&g.Instances[i])})
+			l.Items = append(l.Items, InstanceItem{Group: g.ID, InstanceFields: newInstanceFields(g, &g.Instances[i])})
 		}
 	}
 	return l
