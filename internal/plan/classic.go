@@ -174,10 +174,9 @@ func (c *classicSim) round() (bool, error) {
 		return false, fmt.Errorf("group %q: %w", c.in.Group, err)
 	}
 	c.last = res
-	positions := c.positions()
 	c.apply(res)
 	c.rec.add(step{
-		trigger: c.trigger, atMs: c.now, outcome: c.outcome(res), had: positions,
+		trigger: c.trigger, atMs: c.now, outcome: c.outcome(res), had: c.had,
 		waitMs: c.waitMs, waitWhy: c.waitWhy, gone: c.gone,
 	})
 	c.gone, c.waitMs, c.waitWhy = nil, 0, ""
@@ -185,26 +184,20 @@ func (c *classicSim) round() (bool, error) {
 	return true, nil
 }
 
-// positions remembers how far each copy is.
-func (c *classicSim) positions() func(int32, assign.Task) (int64, bool) {
-	byParty := make(map[int32]map[assign.Task]int64, len(c.procs))
+// had tells how far a party's copy of a task is; what was opened in this very
+// round is at 0.
+func (c *classicSim) had(party int32, t assign.Task) (int64, bool) {
 	for _, p := range c.procs {
-		if p.gone {
+		if p.party != party || p.gone {
 			continue
 		}
-		at := make(map[assign.Task]int64, len(p.position)+len(p.running))
-		for t, n := range p.position {
-			at[t] = n
+		if p.running[t] {
+			return c.ends[t], true
 		}
-		for t := range p.running {
-			at[t] = c.ends[t]
-		}
-		byParty[p.party] = at
-	}
-	return func(party int32, t assign.Task) (int64, bool) {
-		n, ok := byParty[party][t]
+		n, ok := p.position[t]
 		return n, ok
 	}
+	return 0, false
 }
 
 // plan decides when the next round is (live-prediction.md, section 3).
@@ -238,30 +231,26 @@ func (c *classicSim) apply(res *assign.Result) {
 			continue
 		}
 		before := make([][]assign.Task, len(p.members))
-		stood := make(map[assign.Task]bool)
+		var stood []assign.Task
 		for i, m := range p.members {
-			r := res.Members[n]
+			r := &res.Members[n]
 			n++
-			before[i] = m.standby
-			m.lost = nil
-			for _, t := range minus(m.active, r.Active) {
+			before[i], m.lost = m.standby, nil
+			gone := minus(m.active, r.Active)
+			for _, t := range gone {
 				if c.top.Stateful(t) {
 					m.lost = append(m.lost, t)
 				}
 			}
-			m.early = r.Next == assign.NextNow || len(m.active) > 0 && len(minus(m.active, r.Active)) > 0
+			m.early = r.Next == assign.NextNow || len(gone) > 0
 			m.active, m.standby, m.next, m.reports = r.Active, r.Standby, r.Next, nil
-			for _, t := range m.standby {
-				stood[t] = true
-			}
+			stood = merge(stood, m.standby)
 		}
 		c.open(p)
 		for i, m := range p.members {
 			m.also = nil
-			for _, t := range minus(before[i], m.standby) {
-				if stood[t] && m.early {
-					m.also = append(m.also, t)
-				}
+			if m.early {
+				m.also = both(minus(before[i], m.standby), stood)
 			}
 		}
 	}
@@ -269,16 +258,12 @@ func (c *classicSim) apply(res *assign.Result) {
 
 // open starts what a process got and closes what it lost.
 func (c *classicSim) open(p *classicProc) {
-	mine := make(map[assign.Task]bool)
 	for _, m := range p.members {
-		for _, t := range m.active {
-			mine[t] = true
-		}
-	}
-	for t := range p.running {
-		if !mine[t] {
-			delete(p.running, t)
-			p.position[t] = c.ends[t]
+		for _, t := range m.lost {
+			if p.running[t] {
+				delete(p.running, t)
+				p.position[t] = c.ends[t]
+			}
 		}
 	}
 	begin := func(list []assign.Task) {
@@ -291,12 +276,6 @@ func (c *classicSim) open(p *classicProc) {
 	for _, m := range p.members {
 		begin(m.active)
 		begin(m.standby)
-		for _, t := range m.lost {
-			if p.running[t] { // it went to a sibling
-				delete(p.running, t)
-				p.position[t] = c.ends[t]
-			}
-		}
 	}
 }
 

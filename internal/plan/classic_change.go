@@ -77,7 +77,7 @@ func (c *classicSim) unasked() {
 	case c.in.NextMs != nil:
 		c.begin("probing rebalance", float64(*c.in.NextMs))
 	default:
-		c.begin("any rebalance", 0)
+		c.begin(anyRebalance, 0)
 	}
 }
 

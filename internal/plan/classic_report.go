@@ -25,49 +25,27 @@ func (c *classicSim) join() {
 
 // report fixes what the early or the late members of a process say.
 func (c *classicSim) report(p *classicProc, early bool) {
-	held := make(map[assign.Task]bool)
-	for _, m := range p.members {
-		for _, list := range [][]assign.Task{m.active, m.standby, m.lost, m.also} {
-			for _, t := range list {
-				held[t] = true
-			}
-		}
-	}
-	over := c.leftOvers(p, held)
 	for i, m := range p.members {
 		if m.early != early {
 			continue
 		}
-		m.reports = m.reports[:0:0]
-		said := make(map[assign.Task]bool)
-		say := func(t assign.Task) {
-			if !c.top.Stateful(t) || said[t] {
-				return
-			}
-			if p.running[t] {
-				said[t] = true
-				m.reports = append(m.reports, assign.Offset{Task: t, Sum: assign.SumRunning})
-			} else if n, ok := p.position[t]; ok {
-				said[t] = true
-				m.reports = append(m.reports, assign.Offset{Task: t, Sum: n})
-			}
-		}
-		for _, list := range [][]assign.Task{m.active, m.standby, m.also} {
-			for _, t := range list {
-				say(t)
-			}
-		}
+		list := merge(merge(m.active, m.standby), m.also)
 		for _, t := range m.lost {
 			if !p.holds(t) {
-				say(t)
+				list = merge(list, []assign.Task{t})
 			}
 		}
 		if i == p.keeper() {
-			for _, t := range over {
-				say(t)
+			list = merge(list, c.leftOvers(p))
+		}
+		m.reports = make([]assign.Offset, 0, len(list))
+		for _, t := range list {
+			if p.running[t] {
+				m.reports = append(m.reports, assign.Offset{Task: t, Sum: assign.SumRunning})
+			} else if n, ok := p.position[t]; ok {
+				m.reports = append(m.reports, assign.Offset{Task: t, Sum: n})
 			}
 		}
-		slices.SortFunc(m.reports, func(a, b assign.Offset) int { return int(a.Task) - int(b.Task) })
 	}
 }
 
@@ -76,16 +54,35 @@ func (p *classicProc) holds(t assign.Task) bool {
 	return slices.ContainsFunc(p.members, func(m *classicMember) bool { return has(m.active, t) || has(m.standby, t) })
 }
 
-// leftOvers are the tasks that the process has state of and no thread holds.
-func (c *classicSim) leftOvers(p *classicProc, held map[assign.Task]bool) []assign.Task {
+// leftOvers are the tasks that the process has state of and no thread holds or
+// has just given up.
+func (c *classicSim) leftOvers(p *classicProc) []assign.Task {
+	var held []assign.Task
+	for _, m := range p.members {
+		held = merge(held, merge(merge(m.active, m.standby), merge(m.lost, m.also)))
+	}
+	if len(p.position)+len(p.running) <= len(held) && !c.anyLeft(p, held) {
+		return nil
+	}
 	var out []assign.Task
 	for t := range p.position {
-		if !held[t] {
+		if !has(held, t) {
 			out = append(out, t)
 		}
 	}
 	slices.Sort(out)
 	return out
+}
+
+// anyLeft reports whether a position is there that held does not explain.
+func (c *classicSim) anyLeft(p *classicProc, held []assign.Task) bool {
+	n := 0
+	for _, t := range held {
+		if _, ok := p.position[t]; ok {
+			n++
+		}
+	}
+	return n < len(p.position)
 }
 
 // keeper is the thread that reports what is left over: the one that locked the

@@ -30,6 +30,7 @@ type Plan struct {
 	Converged       bool       `json:"converged"`
 	Findings        []Finding  `json:"findings"`
 	Errors          []Error    `json:"errors"`
+	Request         Request    `json:"request"`
 }
 
 // BasedOn says what the plan was computed from.
@@ -142,10 +143,9 @@ type Totals struct {
 
 // NewIDs says what hangs on ids that instances draw when they start.
 type NewIDs struct {
-	Given  []string            `json:"given"`
-	Tried  int                 `json:"tried"`  // draws
-	Varies map[string][2]int64 `json:"varies"` // least and most of totals that differ
-	Same   map[string]int64    `json:"same"`   // totals that are equal in all draws
+	Given  []string              `json:"given"`
+	Tried  int                   `json:"tried"`  // draws; 0 when no id is left to draw
+	Varies map[string][2]float64 `json:"varies"` // least and most of every total over the draws
 }
 
 // Error is something that could not be read.

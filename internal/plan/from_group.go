@@ -107,7 +107,11 @@ func (in *Input) member(from *model.Member) Member {
 	}
 	for _, r := range from.Reported {
 		if t, ok := in.Topology.Find(r.Task); ok {
-			out.Reported = append(out.Reported, assign.Offset{Task: t, Sum: r.Sum})
+			sum := r.Sum
+			if in.Kind == model.Worker && sum >= 0 { // a worker reports its lag
+				sum = max(0, in.Topology.Subtopologies()[in.sub(t)].EndOffsets[r.Task.Partition]-sum)
+			}
+			out.Reported = append(out.Reported, assign.Offset{Task: t, Sum: sum})
 		}
 	}
 	if n := from.Assignment.NextRebalanceMs; n != nil {
@@ -119,6 +123,16 @@ func (in *Input) member(from *model.Member) Member {
 		}
 	}
 	return out
+}
+
+// sub is the sub-topology of a task.
+func (in *Input) sub(t assign.Task) int {
+	for i := range in.Topology.Subtopologies() {
+		if _, end := in.Topology.Tasks(i); t < end {
+			return i
+		}
+	}
+	return 0
 }
 
 // latestMs is the last millisecond of the year 9999: what is planned later is

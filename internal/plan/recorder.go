@@ -40,17 +40,18 @@ type recorder struct {
 	learned map[holding]bool // copies that began as learners
 	dropped map[holding]int64
 
-	orphans   []assign.Task // of instances that restart, until the next round
-	findings  []Finding
-	rounds    []Round
-	downTasks map[assign.Task]bool
-	totals    Totals
-	records   int64
-	bytes     int64
-	noBytes   bool
-	noRecords bool
-	endMs     float64 // when the last restore ends, with a rate
-	noEnd     bool    // some restore has no known end
+	orphans     []assign.Task // of instances that restart, until the next round
+	findings    []Finding
+	rounds      []Round
+	downTasks   map[assign.Task]bool
+	totals      Totals
+	records     int64
+	bytes       int64
+	noBytes     bool
+	noRecords   bool
+	endMs       float64 // when the last restore ends, with a rate
+	noEnd       bool    // some restore has no known end
+	leaveWaitMs float64
 }
 
 func newRecorder(in *Input, acceptable int64, rate Rate) *recorder {
@@ -140,7 +141,10 @@ func (r *recorder) add(s step) {
 		r.totals.Rounds++
 	}
 	r.totals.EarliestS = round.AtS
-	r.endMs = max(r.endMs, s.atMs)
+	if len(round.Moves)+len(round.Learners) > 0 {
+		r.endMs = max(r.endMs, s.atMs)
+	}
+	r.leaveWaitMs = max(r.leaveWaitMs, s.waitMs)
 }
 
 // leave takes instances out. It returns the tasks that they ran.
@@ -241,6 +245,7 @@ func (r *recorder) give(round *Round, s *step, i int32, t assign.Task, position 
 	if how == HowCold {
 		restores = left
 		r.begin(t, i, position)
+		r.endMs = max(r.endMs, s.atMs+r.secondsFor(t, restores)*1000)
 	}
 	if orphan || restores > 0 {
 		r.down(round, t, s, restores, r.secondsFor(t, restores), orphan)
@@ -277,6 +282,7 @@ func (r *recorder) begin(t assign.Task, i int32, position int64) Copy {
 	c := Copy{Task: r.name(t), Instance: r.parties[i].id}
 	log := r.in.Logs[t]
 	left := max(0, r.end(t)-position)
+	r.noEnd = r.noEnd || left > 0 && r.rate.records(log) <= 0
 	if log.Known {
 		c.RemainingRecords = &left
 		r.records += left

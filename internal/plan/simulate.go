@@ -48,6 +48,8 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 		if sim, err = newStreamsSim(in, o, set, r.rec, seed); err != nil {
 			return nil, err
 		}
+	case NameLearner:
+		sim = newLearnerSim(in, o, set, r.rec, seed)
 	default:
 		return nil, fmt.Errorf("assignor %q is not known", assignor)
 	}
@@ -59,7 +61,7 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 		}
 		left := wait[i]
 		for last := i == len(list)-1; last || left > 0; left-- {
-			if last && r.rec.totals.Rounds >= limit {
+			if last && (r.rec.totals.Rounds >= limit || len(r.rec.rounds) >= 2*limit+2) {
 				r.converged = false
 				return r, sim.finish(true)
 			}

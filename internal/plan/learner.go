@@ -1,0 +1,306 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/streamctl/streamctl/internal/assign"
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// learnerSim runs a group of our own protocol (stream-protocol.md): workers
+// revoke what they must and join, the leader decides, learners restore, and a
+// worker asks for the next round when they are ready.
+type learnerSim struct {
+	in   *Input
+	o    *Options
+	set  *settings
+	top  *assign.Topology
+	ends []int64
+	rec  *recorder
+	draw *drawer
+
+	insts      []*learnerInst
+	generation int64
+	now        float64 // ms
+	queue      []learnerEvent
+	unready    bool // restore times are not known: learners were taken as ready
+	missing    int  // standbys that found no instance, in the last round
+}
+
+// learnerEvent starts a round.
+type learnerEvent struct {
+	trigger string
+	afterMs float64
+	gone    []int32
+	waitMs  float64
+	waitWhy string
+	join    *learnerInst // comes back before the round
+}
+
+type learnerInst struct {
+	id, name   string
+	party      int32
+	leaving    bool
+	expired    bool
+	gone       bool
+	deadlineMs float64 // by the plan's clock; negative: none
+	workers    []*learnerWorker
+}
+
+type learnerWorker struct {
+	id    string
+	label string
+	tasks map[assign.Task]*learnerTask
+}
+
+type learnerTask struct {
+	role                  model.Role
+	tagged, ready, gaveUp bool
+	lag                   int64
+}
+
+func newLearnerSim(in *Input, o *Options, set *settings, rec *recorder, seed uint64) *learnerSim {
+	s := &learnerSim{in: in, o: o, set: set, top: in.Topology, ends: in.ends(), rec: rec, draw: newDrawer(seed), generation: 1}
+	for i := range in.Instances {
+		s.takeOver(&in.Instances[i], int32(i))
+	}
+	learned := make(map[assign.Task]bool)
+	s.each(func(_ *learnerInst, _ *learnerWorker, t assign.Task, x *learnerTask) {
+		learned[t] = learned[t] || x.role == model.Learner
+	})
+	s.each(func(_ *learnerInst, _ *learnerWorker, t assign.Task, x *learnerTask) {
+		x.tagged = x.role == model.Active && learned[t]
+	})
+	return s
+}
+
+func (s *learnerSim) takeOver(from *Instance, party int32) {
+	i := &learnerInst{id: from.ID, name: from.Name, party: party, leaving: from.Leaving, deadlineMs: -1}
+	if from.Leaving {
+		if from.RemainingMs >= 0 {
+			i.deadlineMs = float64(from.RemainingMs)
+		}
+	}
+	for k := range from.Members {
+		m := &from.Members[k]
+		w := &learnerWorker{id: m.ID, label: m.Name, tasks: map[assign.Task]*learnerTask{}}
+		sums := make(map[assign.Task]int64, len(m.Reported))
+		for _, r := range m.Reported {
+			sums[r.Task] = r.Sum
+			if s.in.Kind == model.Classic && r.Sum >= 0 && s.top.Stateful(r.Task) { // left over on disk
+				w.tasks[r.Task] = &learnerTask{role: model.Standby, lag: max(0, s.ends[r.Task]-r.Sum)}
+			}
+		}
+		copies := func(list []assign.Task, role model.Role) {
+			for _, t := range list {
+				x := &learnerTask{role: role, lag: s.ends[t]}
+				if sum, ok := sums[t]; ok && sum >= 0 {
+					x.lag = max(0, s.ends[t]-sum)
+				} else if s.in.Kind != model.Worker && role == model.Standby && s.in.Settled {
+					x.lag = 0
+				}
+				x.ready = role == model.Learner && x.lag <= s.set.AcceptableLag
+				w.tasks[t] = x
+			}
+		}
+		copies(m.Standby, model.Standby)
+		copies(m.Learner, model.Learner)
+		for _, t := range m.Active {
+			w.tasks[t] = &learnerTask{role: model.Active}
+		}
+		i.workers = append(i.workers, w)
+	}
+	s.insts = append(s.insts, i)
+}
+
+func (s *learnerSim) each(f func(*learnerInst, *learnerWorker, assign.Task, *learnerTask)) {
+	for _, i := range s.insts {
+		if i.gone {
+			continue
+		}
+		for _, w := range i.workers {
+			for _, t := range slices.Sorted(maps.Keys(w.tasks)) {
+				f(i, w, t, w.tasks[t])
+			}
+		}
+	}
+}
+
+// round does the next rebalance: what was asked for, else the one that ready
+// learners ask for.
+func (s *learnerSim) round() (bool, error) {
+	if len(s.queue) == 0 && !s.wait() {
+		return false, nil
+	}
+	e := s.queue[0]
+	s.queue = s.queue[1:]
+	s.restore(e.afterMs)
+	if e.join != nil {
+		s.insts = append(s.insts, e.join)
+	}
+	res := assign.Learner(s.input())
+	s.generation++
+	had := s.had()
+	drained := s.apply(&res)
+	s.rec.add(step{trigger: e.trigger, atMs: s.now, outcome: s.outcome(&res), had: had, gone: e.gone, waitMs: e.waitMs, waitWhy: e.waitWhy})
+	s.missing = res.MissingStandbys
+	s.follow(&res, drained)
+	return true, nil
+}
+
+// follow queues what must come next: a release is followed at once, so is the
+// departure of an instance that owns nothing any more.
+func (s *learnerSim) follow(res *assign.LearnerResult, drained []*learnerInst) {
+	var gone []int32
+	trigger := ""
+	for _, i := range drained {
+		i.gone = true
+		gone = append(gone, i.party)
+		if trigger != "" {
+			trigger += ", "
+		}
+		trigger += i.name + " is drained and leaves"
+	}
+	switch {
+	case len(gone) > 0:
+		s.queue = append([]learnerEvent{{trigger: trigger, gone: gone, afterMs: float64(s.set.heartbeatMs)}}, s.queue...)
+	case res.AnotherRound:
+		s.queue = append([]learnerEvent{{trigger: TriggerHandOver}}, s.queue...)
+	}
+}
+
+// input is what the members say when they join, after they gave up what they
+// must.
+func (s *learnerSim) input() assign.LearnerInput {
+	in := assign.LearnerInput{Topology: s.top, Settings: assign.LearnerSettings{
+		Factor: model.FactorThousandths(s.set.factor), MaxLearners: s.set.maxLearners, Standbys: s.set.Standbys, AcceptableLag: s.set.AcceptableLag,
+	}}
+	for _, i := range s.insts {
+		if i.gone {
+			continue
+		}
+		out := assign.LearnerInstance{ID: i.id, Leaving: i.leaving, Expired: i.expired, RemainingMs: assign.LearnerNoDeadline}
+		if i.leaving && i.deadlineMs >= 0 {
+			out.RemainingMs = int64(max(0, i.deadlineMs-s.now))
+		}
+		for _, w := range i.workers {
+			lw := assign.LearnerWorker{ID: w.id, Generation: s.generation}
+			for _, t := range slices.Sorted(maps.Keys(w.tasks)) {
+				x := w.tasks[t]
+				if x.gaveUp {
+					delete(w.tasks, t)
+					continue
+				}
+				lw.Tasks = append(lw.Tasks, assign.LearnerTask{Task: t, Role: x.role, BeingLearned: x.tagged, Ready: x.ready, Lag: x.lag})
+			}
+			out.Workers = append(out.Workers, lw)
+		}
+		in.Instances = append(in.Instances, out)
+	}
+	return in
+}
+
+// had tells how far each instance's copy of a task is.
+func (s *learnerSim) had() func(int32, assign.Task) (int64, bool) {
+	by := make(map[holding]int64)
+	s.each(func(i *learnerInst, _ *learnerWorker, t assign.Task, x *learnerTask) {
+		at := s.ends[t] - x.lag
+		if old, ok := by[holding{t, i.party}]; !ok || at > old {
+			by[holding{t, i.party}] = at
+		}
+	})
+	return func(party int32, t assign.Task) (int64, bool) {
+		n, ok := by[holding{t, party}]
+		return n, ok
+	}
+}
+
+// apply hands the round to the workers. It returns the leaving instances that
+// own nothing any more.
+func (s *learnerSim) apply(res *assign.LearnerResult) (drained []*learnerInst) {
+	by := make(map[string]*learnerInst, len(s.insts))
+	for _, i := range s.insts {
+		if !i.gone {
+			by[i.id] = i
+		}
+	}
+	for _, share := range res.Instances {
+		i := by[share.ID]
+		had := i.best()
+		workers := make(map[string]*learnerWorker, len(i.workers))
+		for _, w := range i.workers {
+			workers[w.id] = w
+		}
+		for _, ws := range share.Workers {
+			w := workers[ws.ID]
+			w.tasks = make(map[assign.Task]*learnerTask, len(ws.Tasks))
+			for _, a := range ws.Tasks {
+				w.tasks[a.Task] = s.given(&a, had[a.Task])
+			}
+		}
+		if i.leaving && len(share.Active) == 0 {
+			drained = append(drained, i)
+		}
+	}
+	return drained
+}
+
+// best is the strongest thing that an instance has of each task.
+func (i *learnerInst) best() map[assign.Task]*learnerTask {
+	rank := map[model.Role]int{model.Active: 0, model.Learner: 1, model.Standby: 2}
+	out := make(map[assign.Task]*learnerTask)
+	for _, w := range i.workers {
+		for t, x := range w.tasks {
+			if y := out[t]; y == nil || rank[x.role] < rank[y.role] {
+				out[t] = x
+			}
+		}
+	}
+	return out
+}
+
+// given is a task as a worker has it after the round. An active that has to be
+// restored runs once it is; its instance is its owner from now on.
+func (s *learnerSim) given(a *assign.LearnerAssigned, old *learnerTask) *learnerTask {
+	x := &learnerTask{role: a.Role, tagged: a.BeingLearned, gaveUp: a.Release, lag: s.ends[a.Task]}
+	if old != nil {
+		x.lag = old.lag
+		x.ready = a.Role == model.Learner && old.role == model.Learner && old.ready
+	}
+	if a.Role == model.Learner && x.lag <= s.set.AcceptableLag {
+		x.ready = true
+	}
+	if a.Role == model.Active {
+		x.lag = 0
+	}
+	return x
+}
+
+func (s *learnerSim) outcome(res *assign.LearnerResult) []outcome {
+	out := make([]outcome, len(s.rec.parties))
+	by := make(map[string]int32, len(s.insts))
+	for _, i := range s.insts {
+		if !i.gone || i.leaving {
+			by[i.id] = i.party
+		}
+	}
+	for _, share := range res.Instances {
+		out[by[share.ID]] = outcome{active: sorted(share.Active), standby: sorted(share.Standby), learner: sorted(share.Learner)}
+	}
+	return out
+}
+
+// finish says what is left.
+func (s *learnerSim) finish(bounded bool) error {
+	if s.missing > 0 {
+		s.rec.note(NoteStandbys, "%s find no instance: there are fewer instances than copies wanted", count(s.missing, "standby"))
+	}
+	if s.unready && s.rec.totals.Learners > 0 {
+		s.rec.note(NoteAssumed, "without a restore rate all learners are taken as ready together; give --restore-rate for times")
+	}
+	if bounded {
+		s.rec.note(NoteUnfinished, "no fixed point after %s", count(s.rec.totals.Rounds, "round"))
+	}
+	return nil
+}

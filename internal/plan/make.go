@@ -1,0 +1,239 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/streamctl/streamctl/internal/assign"
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// workBudget bounds what the draws of ids cost together, in tasks and instances
+// looked at over all rounds. One draw is always made.
+const workBudget = 3_000_000
+
+// quickRestore is the number of records up to which a copy is taken to be
+// restored within a heartbeat interval when no rate is given.
+const quickRestore = 10_000
+
+// Make computes the plan. Errors are a *RefusedError, a *ChangeError or a
+// *SettingError where the request is at fault.
+func Make(in *Input, o Options) (*Plan, error) {
+	if err := in.refuse(&o); err != nil {
+		return nil, err
+	}
+	in, err := in.withPartitions(o.Changes)
+	if err != nil {
+		return nil, err
+	}
+	o.Draws = cmp.Or(max(o.Draws, 0), DefaultDraws)
+	o.MaxRounds = cmp.Or(max(o.MaxRounds, 0), DefaultMaxRounds)
+	assignor := cmp.Or(o.Assignor, in.Assignor)
+	if o.Factor != 0 && o.Assignor == "" {
+		assignor = NameLearner
+	}
+	if !slices.Contains([]string{assign.NameHighAvailability, assign.NameStreamsSticky, NameLearner}, assignor) {
+		return nil, &SettingError{"assignor", assignor, "is none of learner, high-availability, streams-sticky"}
+	}
+	given, unknown := ids(&o)
+	draws := 1
+	if unknown {
+		draws = o.Draws
+	}
+	other := o.Follow == "" && assignor == assign.NameHighAvailability
+	o.Follow = follow(in, &o)
+	first, err := runOnce(in, &o, assignor, 1)
+	if err != nil {
+		return nil, err
+	}
+	p := document(in, &o, assignor, first)
+	p.NewIDs.Given = given
+	spread := newSpread(p)
+	cost := (len(first.rec.rounds) + 1) * (in.Topology.Len()*(1+first.set.Standbys) + len(first.rec.parties))
+	tried := 1
+	for ; tried < draws && (tried+1)*cost <= workBudget; tried++ {
+		r, err := runOnce(in, &o, assignor, uint64(tried+1))
+		if err != nil {
+			return nil, err
+		}
+		spread.add(document(in, &o, assignor, r))
+	}
+	if unknown {
+		p.NewIDs.Tried = tried
+	}
+	p.NewIDs.Varies = spread.ranges
+	if other && cost <= workBudget/4 {
+		if err := p.otherRegime(in, o, assignor); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// refuse says why no plan can be made of the group as it is.
+func (in *Input) refuse(o *Options) error {
+	members := 0
+	for _, i := range in.Instances {
+		members += len(i.Members)
+	}
+	if members == 0 {
+		return &RefusedError{Group: in.Group, Why: "has no members", Hint: "assign --from FILE computes a scenario without any group"}
+	}
+	g := in.group
+	if g == nil || o.Force {
+		return nil
+	}
+	if g.Metadata.Mixed {
+		return &RefusedError{Group: in.Group, Why: "has members with different metadata versions: what the leader decides then is not known", Hint: "wait until the rolling upgrade is done, or --force", Forceable: true}
+	}
+	if g.AssignmentBasis != model.AssignmentCurrent {
+		return &RefusedError{Group: in.Group, Why: "is in state " + cmp.Or(in.State, "unknown") + ": its tasks are those of the round before", Hint: "wait until it is Stable", Unstable: true, Forceable: true}
+	}
+	return nil
+}
+
+// ids are the process ids that the changes give, and whether some are left to
+// draw.
+func ids(o *Options) (given []string, unknown bool) {
+	given = []string{}
+	for _, c := range o.Changes {
+		if a, ok := c.(Add); ok {
+			given = append(given, a.IDs...)
+			unknown = unknown || len(a.IDs) < a.Count
+		}
+	}
+	return given, unknown
+}
+
+// follow chooses how copies fare in follow-up rounds.
+func follow(in *Input, o *Options) Follow {
+	switch {
+	case o.Follow != "":
+		return o.Follow
+	case o.Rate.Known():
+		return FollowRate
+	}
+	for _, end := range in.ends() {
+		if end > quickRestore {
+			return FollowSlow
+		}
+	}
+	return FollowFast
+}
+
+// otherRegime says what would be different if copies took longer, or less
+// long, than a heartbeat interval.
+func (p *Plan) otherRegime(in *Input, o Options, assignor string) error {
+	if o.Follow == FollowRate {
+		return nil
+	}
+	this, that := "within a heartbeat interval", "longer than that"
+	other := FollowSlow
+	if o.Follow == FollowSlow {
+		this, that, other = "longer than a heartbeat interval", "less than that", FollowFast
+	}
+	o.Follow = other
+	r, err := runOnce(in, &o, assignor, 1)
+	if err != nil {
+		return err
+	}
+	t := r.rec.totals
+	if t.Moves != p.Totals.Moves || t.Rounds != p.Totals.Rounds || t.Learners != p.Totals.Learners {
+		p.find(NoteRange, "taken that a copy is restored %s; if it takes %s: %s, %s, %s (--restore-rate tells)", this, that, count(t.Rounds, "round"), count(t.Moves, "move"), count(t.Learners, "learner"))
+	}
+	return nil
+}
+
+func (p *Plan) find(code, format string, args ...any) {
+	f := Finding{code, fmt.Sprintf(format, args...)}
+	if !slices.Contains(p.Findings, f) {
+		p.Findings = append(p.Findings, f)
+	}
+}
+
+// document makes the plan of one run.
+func document(in *Input, o *Options, assignor string, r *run) *Plan {
+	p := &Plan{
+		Kind: Kind, SchemaVersion: SchemaVersion, Group: in.Group, TakenAt: in.TakenAt, Assignor: assignor, BalancingFactor: r.set.factor,
+		Changes: []string{}, BasedOn: BasedOn{State: in.State, Fingerprint: in.Fingerprint, TakenAt: in.TakenAt, Copies: r.copies},
+		Taken: r.set.taken, Before: r.before, After: r.rec.balance(r.set.factor), Rounds: r.rec.rounds, Totals: r.rec.totals,
+		Converged: r.converged, Findings: []Finding{}, Errors: []Error{}, Request: requestOf(o),
+	}
+	if in.ClusterID != "" {
+		p.ClusterID = &in.ClusterID
+	}
+	for _, c := range o.Changes {
+		p.Changes = append(p.Changes, c.Describe())
+	}
+	for _, e := range in.Errors {
+		x := Error{Object: e.Object, Error: e.Text, Hint: e.Hint}
+		if e.Code != "" {
+			x.Code = &e.Code
+		}
+		p.Errors = append(p.Errors, x)
+	}
+	p.Rounds = quiet(p.Rounds)
+	p.totals(in, o, r)
+	p.remarks(in, o, assignor, r)
+	return p
+}
+
+// quiet leaves out the round that was only asked for to see whether anything
+// would move, when nothing did.
+func quiet(rounds []Round) []Round {
+	if len(rounds) == 1 && rounds[0].Trigger == anyRebalance && len(rounds[0].Moves)+len(rounds[0].Learners)+len(rounds[0].Standbys)+len(rounds[0].Down) == 0 {
+		return []Round{}
+	}
+	if rounds == nil {
+		return []Round{}
+	}
+	return rounds
+}
+
+// anyRebalance is the trigger of a round that nobody planned.
+const anyRebalance = "any rebalance"
+
+func (p *Plan) totals(in *Input, o *Options, r *run) {
+	t := &p.Totals
+	if len(p.Rounds) == 0 {
+		t.Rounds = 0
+	}
+	t.TasksDown = len(r.rec.downTasks)
+	records, bytes := r.rec.records, r.rec.bytes
+	if !r.rec.noRecords || records > 0 {
+		t.RemainingRecords = &records
+	}
+	if !r.rec.noBytes {
+		t.RemainingBytes = &bytes
+	}
+	for h, n := range r.rec.dropped {
+		t.DiscardedRecords += n
+		if n > 0 {
+			share := ""
+			if end := r.rec.end(h.task); end > 0 {
+				share = fmt.Sprintf(", %d%%", n*100/end)
+			}
+			p.find(NoteDiscarded, "%d records (%s on %s%s)", n, r.rec.name(h.task), r.rec.parties[h.party].name, share)
+		}
+	}
+	slices.SortFunc(p.Findings, func(a, b Finding) int { return strings.Compare(a.Text, b.Text) })
+	if o.Rate.Known() && !r.rec.noEnd {
+		s := seconds(r.rec.endMs)
+		t.EstimateS = &s
+	}
+	workers, tasks := 0, in.Topology.Len()
+	for _, x := range r.rec.parties {
+		if !x.gone {
+			workers += x.workers
+		}
+	}
+	if t.IdleThreads = max(0, workers-tasks); t.IdleThreads > 0 {
+		p.find(NoteIdle, "%d (%d threads, %d tasks)", t.IdleThreads, workers, tasks)
+	}
+	if r.rec.leaveWaitMs > 0 {
+		ms := int64(r.rec.leaveWaitMs)
+		t.LeaveWaitMs, t.Assumed = &ms, r.set.sessionTaken
+	}
+}

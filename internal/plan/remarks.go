@@ -1,0 +1,113 @@
+package plan
+
+import "github.com/streamctl/streamctl/internal/assign"
+
+// remarks says what the plan rests on and what stands out in it. Every
+// assumption of live-prediction.md, section 5, that this plan makes is there.
+func (p *Plan) remarks(in *Input, o *Options, assignor string, r *run) {
+	p.Findings = append(p.Findings, r.rec.findings...)
+	p.Findings = append(p.Findings, in.Findings...)
+	if worse(p) {
+		p.find(NoteWorse, "the most loaded instance has %.2f of what is expected afterwards, %.2f before", p.After.MaxOverExpected, p.Before.MaxOverExpected)
+	}
+	if w := p.Totals.LeaveWaitMs; w != nil {
+		from := "as set"
+		if p.Totals.Assumed {
+			from = "the client's default, assumed"
+		}
+		p.find(NoteLeave, "without an explicit leave nothing moves until the session timeout of the member runs out: %s (%s)", span(*w), from)
+	}
+	if in.Assignor != assignor {
+		p.find(NoteOtherRules, "planned by the rules of %s; the group runs %s", assignor, in.Assignor)
+	}
+	if !p.Converged && p.Totals.Extrapolated == 0 {
+		p.find(NoteUnfinished, "no end within the bound of %s", count(o.MaxRounds, "round"))
+	}
+	switch assignor {
+	case assign.NameHighAvailability:
+		p.classicRemarks(in, o, r)
+	case assign.NameStreamsSticky:
+		p.streamsRemarks(in)
+	}
+	for _, c := range o.Changes {
+		if a, ok := c.(Add); ok && a.Count > 0 && !a.AllState && len(a.State) == 0 {
+			p.find(NoteAssumed, "new instances are taken as empty: faster if one still has state on its disk (--add 1,id=UUID,state=all)")
+		}
+	}
+	for _, b := range in.Instances {
+		p.staticRemark(o, &b)
+	}
+}
+
+func (p *Plan) classicRemarks(in *Input, o *Options, r *run) {
+	switch {
+	case in.Settled:
+		p.find(NoteAssumed, "positions are those of the last round, of which no time is given: every copy held since is taken as caught up; wrong if the group changed within its last restore time, and if a copy was given and taken away again since then")
+	default:
+		p.find(NoteOldPosition, "a rebalance is planned: copies count as far as they were reported at the last round; copies that were restored or taken away since are not seen")
+	}
+	p.find(NoteAssumed, "producers at rest: with new input left-over state falls behind and learners come in another order")
+	p.find(NoteUnknown, "an assignor plugged in (task.assignor.class) and the settings of the leader cannot be seen; --set KEY=VALUE where yours differ from those taken")
+	for _, c := range o.Changes {
+		if b, ok := c.(Bounce); ok && !b.Static {
+			p.find(NoteAssumed, "the group's leader decides by its own settings: a setting that changes with a rolling restart counts once the leader has been restarted")
+		}
+	}
+	if r.set.heartbeatMs > 0 && hasFollowUp(p) && o.Follow != FollowRate {
+		p.find(NoteRange, "follow-up rounds come 0 to %s after the round before; a restore that takes about as long may give other learners on the way, not another end", span(r.set.heartbeatMs))
+	}
+	for _, i := range in.Instances {
+		if len(i.Members) > 1 {
+			p.find(NoteRange, "with left-over state which thread of an instance gets a task is a guess; which instance is not")
+			break
+		}
+	}
+}
+
+func hasFollowUp(p *Plan) bool {
+	for _, r := range p.Rounds {
+		if r.Trigger == TriggerHandOver {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Plan) streamsRemarks(in *Input) {
+	silent := 0
+	for _, i := range in.Instances {
+		for _, m := range i.Members {
+			if m.ReportsOffsets != nil && !*m.ReportsOffsets {
+				silent++
+			}
+		}
+	}
+	if silent > 0 {
+		p.find(NoteUnknown, "%s report no task offsets: moves to them are cold, and no time can be given", count(silent, "member"))
+		p.Totals.EstimateS = nil
+	}
+	p.find(NoteUnknown, "an assignor plugged into the broker (group.streams.assignors) cannot be seen, nor the ids that new members draw, which break ties")
+	p.find(NoteAssumed, "no warm-ups: no released broker makes any; an active task moves at once and restores on its new owner unless that one had a copy")
+}
+
+// staticRemark says what static membership means for a restart.
+func (p *Plan) staticRemark(o *Options, i *Instance) {
+	static := 0
+	for _, m := range i.Members {
+		if m.Static {
+			static++
+		}
+	}
+	for _, c := range o.Changes {
+		b, ok := c.(Bounce)
+		if !ok || b.Instance != i.Name && b.Instance != i.ID || static == 0 || static == len(i.Members) {
+			continue
+		}
+		p.find(NoteStatic, "%d of %d members of %s have a group.instance.id; the others join anew", static, len(i.Members), i.Name)
+	}
+}
+
+// worse reports whether a plan ends less balanced than it began.
+func worse(p *Plan) bool {
+	return p.Before.Balanced && !p.After.Balanced || p.After.MaxOverExpected > p.Before.MaxOverExpected+0.0005 && p.Before.MaxOverExpected > 0
+}
