@@ -9,6 +9,7 @@ import (
 
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/lab"
+	"github.com/streamctl/streamctl/internal/render"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
@@ -130,7 +131,7 @@ func runLab(ctx context.Context, o *labOptions) error {
 	if _, err := fmt.Fprintf(o.d.io.Out, "bootstrap %s\n", l.Bootstrap()); err != nil {
 		return err
 	}
-	o.d.note("%d groups after %s; in a second terminal:", n, time.Since(began).Round(time.Millisecond))
+	o.d.note("%s after %s; in a second terminal:", render.Count(n, "group"), time.Since(began).Round(time.Millisecond))
 	o.d.note("  export STREAMCTL_BOOTSTRAP_SERVER=%s", l.Bootstrap())
 	o.d.note("  streamctl get groups")
 	o.d.note("Ctrl-C ends it and everything in it")

@@ -260,7 +260,7 @@ func (w *waiting) remark() {
 
 // tell writes what is in the way, when that changed or for a reminder.
 func (w *waiting) tell(at time.Time) {
-	lines := report.WaitLines(w.status)
+	lines := report.WaitLines(w.goal.For, w.status)
 	text := fmt.Sprint(lines)
 	if text == w.told && at.Sub(w.toldAt) < waitReminder {
 		return
@@ -298,7 +298,7 @@ func (w *waiting) finish(err error) error {
 	if !w.once {
 		after = " after " + w.timeout.String()
 	}
-	return errs.WithCode(fmt.Errorf("group %q is not %s%s: %s", w.group.ID, w.goal.For, after, w.status.Sentence()), errs.TimedOut)
+	return errs.WithCode(fmt.Errorf("group %q is not %s%s", w.group.ID, w.goal.For, after), errs.TimedOut)
 }
 
 // resolveError adds to a name that matches nothing or too much what there is.

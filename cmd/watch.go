@@ -161,7 +161,7 @@ func (w *watching) step(at time.Time, g *model.Group, err error) (bool, error) {
 	w.failing = ""
 	if !w.seen {
 		w.seen = true
-		w.o.d.note("watching group %s: %s, %d members; Ctrl-C ends it", g.ID, g.State, members(g))
+		w.o.d.note("watching group %s: %s, %s; Ctrl-C ends it", g.ID, g.State, render.Count(members(g), "member"))
 		printError(w.o.d.io.Err, partialOf([]*model.Group{g}))
 	}
 	for _, e := range w.watcher.Look(g, at) {
@@ -195,7 +195,7 @@ func (w *watching) unmet(n int) error {
 	if w.limit == 0 || n < w.limit {
 		return nil
 	}
-	return errs.WithCode(fmt.Errorf("%d rebalances, --fail-on allows less than %d", n, w.limit), errs.Unmet)
+	return errs.WithCode(fmt.Errorf("%s, --fail-on allows less than %d", render.Count(n, "rebalance"), w.limit), errs.Unmet)
 }
 
 func members(g *model.Group) int {

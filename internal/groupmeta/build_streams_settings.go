@@ -87,7 +87,7 @@ func (b *groupBuilder) notReadyReasons() []string {
 		for _, t := range internal {
 			say(b.missingReason("internal topic", t.Name))
 			if n := b.x.partitions(t.Name); n > 0 && t.Partitions > 0 && n != t.Partitions {
-				say(fmt.Sprintf("%s has %d partitions, wanted %d", t.Name, n, t.Partitions))
+				say(fmt.Sprintf("%s has %s, wanted %d", t.Name, plural(int(n), "partition"), t.Partitions))
 			}
 		}
 	}

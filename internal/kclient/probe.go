@@ -124,9 +124,11 @@ func (c *Client) probeOne(ctx context.Context, p *Probe, t probeTarget) *kmsg.Me
 		}
 	}
 	resp := kresp.(*kmsg.MetadataResponse)
-	p.Steps = append(p.Steps, ProbeStep{
-		Step: StepMetadata, Object: t.object, OK: true, Took: took, Detail: fmt.Sprintf("%d brokers", len(resp.Brokers)),
-	})
+	detail := "1 broker"
+	if n := len(resp.Brokers); n != 1 {
+		detail = fmt.Sprintf("%d brokers", n)
+	}
+	p.Steps = append(p.Steps, ProbeStep{Step: StepMetadata, Object: t.object, OK: true, Took: took, Detail: detail})
 	return resp
 }
 

@@ -171,6 +171,8 @@ func (c *StopCheck) Headline(name string) string {
 	switch {
 	case c.Answer == Yes && len(c.Active) == 0:
 		return fmt.Sprintf("yes: %s runs no task", name)
+	case c.Answer == Yes && len(c.Active) == 1:
+		return fmt.Sprintf("yes: the only active task on %s has a caught-up copy elsewhere or no state", name)
 	case c.Answer == Yes:
 		return fmt.Sprintf("yes: every one of the %d active tasks on %s has a caught-up copy elsewhere or no state", len(c.Active), name)
 	case c.Answer == No:

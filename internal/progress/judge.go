@@ -142,7 +142,7 @@ func (j *Judge) caughtUp(s *Status, g *model.Group) {
 		case o.Lag == nil:
 			s.block(Blocker{Object: object, Why: "lag is not known"})
 		case *o.Lag > j.goal.MaxLag:
-			s.block(Blocker{Object: object, Why: fmt.Sprintf("lags %d records", *o.Lag)})
+			s.block(Blocker{Object: object, Why: "lags " + count(*o.Lag, "record", "records")})
 		}
 	}
 	if len(g.Offsets) == 0 {

@@ -129,7 +129,7 @@ func TestFieldCase48CaughtUpAllowsMaxLag(t *testing.T) {
 	if s := NewJudge(Goal{For: CaughtUp, MaxLag: 1}).Look(g, start); !s.Met {
 		t.Errorf("max lag 1: %q", s.Sentence())
 	}
-	if s := NewJudge(Goal{For: CaughtUp, MaxLag: 0}).Look(g, start); s.Met || s.Sentence() != "partition orders-0: lags 1 records" {
+	if s := NewJudge(Goal{For: CaughtUp, MaxLag: 0}).Look(g, start); s.Met || s.Sentence() != "partition orders-0: lags 1 record" {
 		t.Errorf("max lag 0: %q", s.Sentence())
 	}
 	g.Offsets[0].Lag, g.Offsets[0].Problem = nil, "NOT_LEADER_OR_FOLLOWER"

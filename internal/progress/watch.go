@@ -202,7 +202,7 @@ func (w *Watcher) notePositions(g *model.Group, at time.Time) bool {
 		return false
 	}
 	w.positionsAt = at
-	w.restoring = fmt.Sprintf("%d copies reported, %d records to restore", reported, left)
+	w.restoring = count(int64(reported), "copy", "copies") + " reported, " + count(left, "record", "records") + " to restore"
 	return true
 }
 

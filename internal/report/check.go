@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
@@ -70,7 +72,7 @@ func (c *Check) Text(p *render.Page) {
 		style = render.Problem
 	}
 	p.Styled(2, style, render.Escape(c.c.Headline(instanceName(c.in))))
-	p.Facts(2, blockerFacts(c.Blockers))
+	blockerLines(p, c.c.Blockers)
 	if c.c.Answer == progress.Yes && c.g.Kind == model.Classic && len(c.c.Active) > 0 {
 		p.Line(2, c.afterwards())
 	}
@@ -85,15 +87,28 @@ func (c *Check) afterwards() string {
 		" hands its tasks over at once; else the broker waits for the session timeout"
 }
 
-func blockerFacts(list []Blocker) []render.Fact {
-	out := make([]render.Fact, len(list))
-	for i, b := range list {
-		out[i] = render.Fact{Text: render.Escape(b.Why)}
-		if b.Task != nil {
-			out[i].Label = render.Escape(*b.Task)
+// blockerLines writes a line a thing in the way; the group needs no name.
+func blockerLines(p *render.Page, list []progress.Blocker) {
+	shown := list
+	if !p.Wide() {
+		shown = list[:min(len(list), maxRows)]
+	}
+	facts := make([]render.Fact, len(shown))
+	for i, b := range shown {
+		facts[i].Text = render.Escape(b.Why)
+		switch {
+		case b.Task != (model.TaskID{}):
+			facts[i].Label = render.Escape(b.Task.String())
+		case strings.HasPrefix(b.Object, "group "):
+			facts[i].Label = "group"
+		default:
+			facts[i].Label = render.Escape(b.Object)
 		}
 	}
-	return out
+	p.Facts(2, facts)
+	if n := len(list) - len(shown); n > 0 {
+		p.Line(2, "  "+render.Int(int64(n))+" more (-o wide)")
+	}
 }
 
 // Wait is what `wait` shows at its end.
@@ -141,18 +156,26 @@ func (w *Wait) Text(p *render.Page) {
 		return
 	}
 	p.Styled(2, render.Warning, "not "+w.For+": "+what+" after "+render.Duration(w.r.Waited))
-	p.Facts(2, blockerFacts(w.Blockers))
+	blockerLines(p, w.r.Status.Blockers)
 }
 
 // WaitLines are the lines of progress while a wait goes on: what is in the
 // way, then each copy that restores with its rate and the time to go (field
-// case 8).
-func WaitLines(s progress.Status) []string {
+// case 8). A wait that is not about state has no such lines, and one for which
+// state is a side issue only those that tell something.
+func WaitLines(want progress.Condition, s progress.Status) []string {
 	const shown = 10
 	out := []string{render.Escape(s.Sentence())}
-	for i, r := range s.Restore {
+	list := s.Restore
+	switch want {
+	case progress.Stable, progress.CaughtUp:
+		list = nil
+	case progress.Converged, progress.Drained:
+		list = slices.DeleteFunc(slices.Clone(list), func(r progress.TaskRestore) bool { return r.Why != "" })
+	}
+	for i, r := range list {
 		if i == shown {
-			out = append(out, render.Int(int64(len(s.Restore)-shown))+" more restore")
+			out = append(out, render.Int(int64(len(list)-shown))+" more restore")
 			break
 		}
 		out = append(out, restoreLine(r))

@@ -15,7 +15,7 @@ type InstanceFields struct {
 	Endpoint       *string           `json:"endpoint"`
 	Rack           *string           `json:"rack"`
 	ClientTags     map[string]string `json:"client_tags"`
-	Workers        int               `json:"workers"` // threads
+	Workers        int               `json:"workers"`         // threads
 	ExpectedActive *float64          `json:"expected_active"` // null, as the others, while no assignment is given
 	Active         *int              `json:"active"`
 	TargetActive   *int              `json:"target_active"`
