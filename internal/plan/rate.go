@@ -10,8 +10,8 @@ import (
 // Rate is how fast one instance restores, all its tasks together. One of the
 // two is 0.
 type Rate struct {
-	Records float64 // a second
-	Bytes   float64 // a second
+	Records float64 `json:"records"` // a second
+	Bytes   float64 `json:"bytes"`   // a second
 }
 
 // Known reports whether there is a rate.

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/plan"
+	"github.com/streamctl/streamctl/internal/render"
+)
+
+// Plan is what `plan` shows of one group.
+type Plan struct {
+	plan.Plan
+	NewIDs  NewIDs   `json:"new_ids"`
+	Members []string `json:"members"` // member ids that the plan started from, sorted
+	Errors  []Error  `json:"errors"`
+
+	g *model.Group
+	o PlanOptions
+}
+
+// NewIDs says what hangs on ids that instances draw when they start: the least
+// and most of each total over all draws.
+type NewIDs struct {
+	Given  []string          `json:"given"`
+	Tried  int               `json:"tried"`
+	Varies map[string][2]any `json:"varies"` // int64 where both are whole, else float64
+}
+
+// newVaries writes counts as whole numbers.
+func newVaries(ranges map[string][2]float64) map[string][2]any {
+	out := make(map[string][2]any, len(ranges))
+	for k, v := range ranges {
+		out[k] = [2]any{v[0], v[1]}
+		if !strings.HasSuffix(k, "_s") && k != plan.VaryMax {
+			out[k] = [2]any{int64(v[0]), int64(v[1])}
+		}
+	}
+	return out
+}
+
+// PlanOptions says how a plan is shown to people. The document is the same
+// whatever is set.
+type PlanOptions struct {
+	Summary  bool              // --summary: the last block only
+	Moves    bool              // -v: each move a line
+	NoBytes  string            // why sizes in bytes are not known; "" when they are
+	Rated    bool              // a restore rate was given
+	Commands func(string) bool // whether this build has a command; nil: none
+}
+
+// NewPlan makes the report of a plan for g.
+func NewPlan(p *plan.Plan, g *model.Group, o PlanOptions) *Plan {
+	out := &Plan{Plan: *p, Members: []string{}, Errors: Errors(g.Errors), g: g, o: o}
+	for i := range g.Instances {
+		for j := range g.Instances[i].Members {
+			out.Members = append(out.Members, g.Instances[i].Members[j].ID)
+		}
+	}
+	slices.Sort(out.Members)
+	out.NewIDs = NewIDs{Given: p.NewIDs.Given, Tried: p.NewIDs.Tried, Varies: newVaries(p.NewIDs.Varies)}
+	return out
+}
+
+// Text writes the story round by round, then what it comes to.
+func (r *Plan) Text(p *render.Page) {
+	s := newPlanScreen(p, r)
+	s.headline()
+	if !r.o.Summary {
+		s.p.Facts(0, s.opening())
+		if len(r.Rounds) > 0 {
+			s.block(s.rounds())
+		}
+		s.block(s.bars())
+		s.legend()
+		s.moves()
+	}
+	s.p.Blank()
+	s.p.Facts(0, s.summary())
+}
+
+// PlanList is what `plan` shows of several groups.
+type PlanList struct {
+	Head
+	Items []*Plan `json:"items"` // by group
+	Read
+}
+
+// NewPlanList makes the report of several plans; errors are those of groups
+// that have no plan.
+func NewPlanList(plans []*Plan, errors []Error) *PlanList {
+	l := &PlanList{Head: head("PlanList"), Items: plans, Read: Read{Errors: slices.Clone(errors)}}
+	for _, p := range plans {
+		if l.TakenAt == nil {
+			l.TakenAt = p.TakenAt
+		}
+		if l.ClusterID == nil {
+			l.ClusterID = p.ClusterID
+		}
+		l.Errors = append(l.Errors, p.Errors...)
+	}
+	if l.Errors == nil {
+		l.Errors = []Error{}
+	}
+	return l
+}
+
+// Text writes the plans one after the other.
+func (l *PlanList) Text(p *render.Page) {
+	for i, r := range l.Items {
+		if i > 0 {
+			p.Blank()
+		}
+		r.Text(p)
+	}
+}
+
+// took is a number of seconds as people read it, "0s" for none.
+func took(seconds float64) string {
+	if seconds == 0 {
+		return "0s"
+	}
+	return render.Duration(time.Duration(seconds * float64(time.Second)))
+}

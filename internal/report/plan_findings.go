@@ -1,0 +1,108 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/plan"
+	"github.com/streamctl/streamctl/internal/render"
+)
+
+// idText says what hangs on ids that nobody knows yet.
+func (s *planScreen) idText() string {
+	n := s.r.Plan.NewIDs
+	if n.Tried < 1 {
+		return ""
+	}
+	tail := "--add 1,id=UUID if you know it"
+	if s.r.g != nil && s.r.g.Kind == model.Streams {
+		tail = "the broker draws member ids"
+	}
+	var keys []string
+	for _, k := range slices.Sorted(maps.Keys(n.Varies)) {
+		if v := n.Varies[k]; v[0] != v[1] {
+			keys = append(keys, varyWord(k))
+		}
+	}
+	if len(keys) > 0 {
+		return "depend on the ids that new instances draw: " + strings.Join(keys, ", ") + "; shown is the first of " + strconv.Itoa(n.Tried) + " tried (" + tail + ")"
+	}
+	return "which tasks depends on the ids that new instances draw (" + tail + "); the numbers above hold for all of " + strconv.Itoa(n.Tried) + " tried"
+}
+
+// varyWord is a total as people name it.
+func varyWord(key string) string {
+	switch key {
+	case "earliest_s":
+		return "the time of the last round"
+	case "estimate_s":
+		return "the estimate"
+	case plan.VaryMax:
+		return "the balance"
+	case plan.VaryUnbalanced:
+		return "whether it is balanced"
+	case plan.VaryWorse:
+		return "whether it is worse"
+	}
+	return strings.ReplaceAll(key, "_", " ")
+}
+
+// findings are the remarks, by what they are about.
+func (s *planScreen) findings() []render.Fact {
+	var out []render.Fact
+	silent, first := 0, 0
+	for _, f := range s.r.Findings {
+		if f.Code == plan.NoteNoOffset && !s.p.Wide() {
+			if silent++; silent > 1 {
+				continue
+			}
+			first = len(out)
+		}
+		out = append(out, render.Fact{Label: findingLabel(f.Code), Text: render.Escape(f.Text)})
+	}
+	if silent > 1 {
+		out[first].Text += "; the same of " + render.Count(silent-1, "other task") + " (-o wide)"
+	}
+	order := []string{"Note", "Idle", "Discarded", "Assumed", "Unknown"}
+	slices.SortStableFunc(out, func(a, b render.Fact) int { return slices.Index(order, a.Label) - slices.Index(order, b.Label) })
+	for i := len(out) - 1; i > 0; i-- {
+		if out[i].Label == out[i-1].Label {
+			out[i].Label = " "
+		}
+	}
+	return out
+}
+
+func findingLabel(code string) string {
+	switch code {
+	case plan.NoteAssumed, plan.NoteOldPosition, plan.NoteRange:
+		return "Assumed"
+	case plan.NoteUnknown, plan.NoteNoOffset:
+		return "Unknown"
+	case plan.NoteIdle:
+		return "Idle"
+	case plan.NoteDiscarded:
+		return "Discarded"
+	}
+	return "Note"
+}
+
+// hint names a command of this build that does the same sooner or better.
+func (s *planScreen) hint() string {
+	has := func(command string) bool { return s.r.o.Commands != nil && s.r.o.Commands(command) }
+	probing := false
+	for _, r := range s.r.Rounds {
+		probing = probing || r.Trigger == "probing rebalance"
+	}
+	group := shellWord(s.r.Group)
+	switch {
+	case probing && has("rebalance"):
+		return "rebalance " + group + " --until converged does the same as soon as the learners are ready"
+	case s.r.Totals.Moves > 0 && has("wait"):
+		return "wait " + group + " --for converged returns when it is over"
+	}
+	return ""
+}

@@ -1,0 +1,108 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/plan"
+	"github.com/streamctl/streamctl/internal/render"
+)
+
+// PlanSweep is what `plan --sweep` shows: the same plan with one thing varied.
+type PlanSweep struct {
+	Head
+	Group string      `json:"group"`
+	Items []SweepItem `json:"items"` // in the order of the values
+	Read
+}
+
+// SweepItem is the plan for one value.
+type SweepItem struct {
+	Set    map[string]string `json:"set"`
+	Totals plan.Totals       `json:"totals"`
+	Varies map[string][2]any `json:"varies"` // least and most of each total over the ids that were tried
+	Before plan.Balance      `json:"before"`
+	After  plan.Balance      `json:"after"`
+
+	ranges map[string][2]float64
+}
+
+// NewPlanSweep makes the report of a sweep of g.
+func NewPlanSweep(sweep *plan.Sweep, g *model.Group) *PlanSweep {
+	s := &PlanSweep{Head: head("PlanSweep"), Group: sweep.Group, Items: make([]SweepItem, len(sweep.Items)), Read: readOf(g)}
+	for i, r := range sweep.Items {
+		s.Items[i] = SweepItem{Set: r.Set, Totals: r.Totals, Varies: newVaries(r.Varies), Before: r.Before, After: r.After, ranges: r.Varies}
+	}
+	return s
+}
+
+// Text writes a row a value.
+func (s *PlanSweep) Text(p *render.Page) { p.Rows(s.Grid()) }
+
+// Grid is a row a value.
+func (s *PlanSweep) Grid() *render.Grid {
+	idle := false
+	for i := range s.Items {
+		idle = idle || s.Items[i].Totals.IdleThreads > 0
+	}
+	g := render.NewGrid(
+		render.Column{Head: "SET", Cap: 34}, render.Column{Head: "MOVES", Right: true}, render.Column{Head: "ROUNDS", Right: true},
+		render.Column{Head: "EARLIEST", Right: true, Drop: 2}, render.Column{Head: "RECORDS", Right: true}, render.Column{Head: "BYTES", Right: true, Drop: 1},
+		render.Column{Head: "DOWN", Right: true}, render.Column{Head: "IDLE", Right: true, In: onlyIf(idle, render.InAll)},
+		render.Column{Head: "OF EXPECTED", Right: true}, render.Column{Head: "BALANCED"},
+	)
+	for i := range s.Items {
+		it := &s.Items[i]
+		t := &it.Totals
+		var set []string
+		for _, k := range slices.Sorted(maps.Keys(it.Set)) {
+			set = append(set, k+"="+it.Set[k])
+		}
+		g.Row(render.Text(strings.Join(set, ",")), it.count("moves", t.Moves), it.count("rounds", t.Rounds),
+			render.Float(t.EarliestS).Shown(took(it.most("earliest_s", t.EarliestS))),
+			it.bound("remaining_records", render.OptNum(t.RemainingRecords), t.RemainingRecords, render.Int),
+			it.bound("remaining_bytes", render.Size(t.RemainingBytes), t.RemainingBytes, render.Bytes),
+			it.count("tasks_down", t.TasksDown), it.count("idle_threads", t.IdleThreads), render.Float(it.After.MaxOverExpected), it.balanced())
+	}
+	return g
+}
+
+// most is the most of a figure over the ids that were tried.
+func (it *SweepItem) most(key string, shown float64) float64 {
+	if v, ok := it.ranges[key]; ok {
+		return v[1]
+	}
+	return shown
+}
+
+// count is a total, its least and most where they differ.
+func (it *SweepItem) count(key string, n int) render.Cell {
+	c := render.Num(n)
+	if v, ok := it.ranges[key]; ok && v[0] != v[1] {
+		return c.Shown(render.Int(int64(v[0])) + "-" + render.Int(int64(v[1])))
+	}
+	return c
+}
+
+// bound is an upper bound, the most over the ids; nothing is no bound.
+func (it *SweepItem) bound(key string, c render.Cell, n *int64, write func(int64) string) render.Cell {
+	if n == nil {
+		return c
+	}
+	most := int64(it.most(key, float64(*n)))
+	if c = c.Shown(write(most)); most > 0 {
+		c = c.Prefix("≤")
+	}
+	return c
+}
+
+func (it *SweepItem) balanced() render.Cell {
+	yes := it.most(plan.VaryUnbalanced, 0) == 0 && it.After.Balanced
+	c := render.Bool(&yes)
+	if !yes {
+		c = c.In(render.Warning)
+	}
+	return c
+}
