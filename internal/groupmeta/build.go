@@ -157,7 +157,7 @@ func (b *groupBuilder) head() {
 		}
 	}
 	g.AssignmentBasis = model.AssignmentNone
-	g.Positions.Basis = "none"
+	g.Positions.Basis = model.PositionsNone
 	b.subs = make(map[subtopologyKey]*subtopologyParts)
 	b.tasks = make(map[model.TaskID]*taskPlaces)
 	b.offsets = make(map[model.TopicPartition]int)

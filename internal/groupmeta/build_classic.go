@@ -210,7 +210,7 @@ func (b *groupBuilder) classicBasis() {
 	if b.g.AssignmentBasis != model.AssignmentNone {
 		reported := slices.ContainsFunc(b.members, func(m builtMember) bool { return m.sums != nil })
 		if reported {
-			b.g.Positions.Basis = "last round"
+			b.g.Positions.Basis = model.PositionsLastRound
 		}
 	}
 	for i := range b.members {

@@ -60,7 +60,7 @@ func (b *groupBuilder) foldInstances() {
 		more[f.Code] = append(more[f.Code], strings.TrimPrefix(f.Object, of))
 		if seen[f.Code] == n {
 			names := more[f.Code]
-			f.Object, f.Text = b.group(), fmt.Sprintf("the same kind of thing with %s more: %s", plural(len(names), "instance"), someNames(names, len(names)))
+			f.Object, f.Text = b.group(), fmt.Sprintf("the same kind of thing with %s more: %s", model.Count(len(names), "instance"), someNames(names, len(names)))
 			kept = append(kept, f)
 		}
 	}
@@ -114,12 +114,13 @@ func someNames(names []string, all int) string {
 	return text
 }
 
-// plural gives "1 task" and "2 tasks".
-func plural(n int, word string) string {
+// subject is a number of things with the verb that goes with it, "1 task is" or
+// "2 tasks are".
+func subject(n int, noun, one, many string) string {
 	if n == 1 {
-		return "1 " + word
+		return model.Count(n, noun) + " " + one
 	}
-	return fmt.Sprintf("%d %ss", n, word)
+	return model.Count(n, noun) + " " + many
 }
 
 // stateFindings are about the state of the group as a whole.
@@ -129,7 +130,7 @@ func (b *groupBuilder) stateFindings() {
 	case g.State == model.StateEmpty:
 		text := "no members"
 		if n := b.committed(); n > 0 {
-			text = fmt.Sprintf("no members, offsets of %s are committed", plural(n, "partition"))
+			text = fmt.Sprintf("no members, offsets of %s are committed", model.Count(n, "partition"))
 		}
 		b.find(model.FindingEmpty, b.group(), "%s", text)
 		g.Notes = append(g.Notes, g.ID+" has no members")
@@ -145,9 +146,9 @@ func (b *groupBuilder) stateFindings() {
 		if g.AssignmentBasis == model.AssignmentPrevious {
 			tables = "the tables show the round before"
 		}
-		b.find(model.FindingRebalancing, b.group(), "%s, %s; watch %s follows", plural(len(b.members), "member"), tables, g.ID)
+		b.find(model.FindingRebalancing, b.group(), "%s, %s; watch %s follows", model.Count(len(b.members), "member"), tables, g.ID)
 	case g.State == model.StateAssigning:
-		b.find(model.FindingRebalancing, b.group(), "%s, the broker works out a new target", plural(len(b.members), "member"))
+		b.find(model.FindingRebalancing, b.group(), "%s, the broker works out a new target", model.Count(len(b.members), "member"))
 	}
 }
 

@@ -94,7 +94,7 @@ func (b *groupBuilder) report(p memberProblems) {
 		members := p[k]
 		object, who := "member "+members[0], members[0]
 		if len(members) > 1 {
-			object, who = b.group(), plural(len(members), "member")+" ("+someNames(members, len(members))+")"
+			object, who = b.group(), model.Count(len(members), "member")+" ("+someNames(members, len(members))+")"
 		}
 		b.find(k.code, object, k.text, who)
 		if k.code == model.FindingNotUnderstood && strings.Contains(k.text, "newer") {
@@ -102,7 +102,7 @@ func (b *groupBuilder) report(p memberProblems) {
 		}
 	}
 	for _, code := range sortedKeys(more) {
-		b.find(code, b.group(), "the same kind of thing with %s more", plural(more[code], "member"))
+		b.find(code, b.group(), "the same kind of thing with %s more", model.Count(more[code], "member"))
 	}
 }
 
@@ -116,7 +116,7 @@ func (b *groupBuilder) newestKnown() int {
 
 // errorCode reports a code that the leader gave to n members.
 func (b *groupBuilder) errorCode(code ErrorCode, n int) {
-	to := "to " + plural(n, "member")
+	to := "to " + model.Count(n, "member")
 	switch code {
 	case ErrorIncompleteSourceTopicMetadata:
 		b.find(model.FindingIncompleteSourceTopics, b.group(), "the leader found a source topic missing and told it %s%s", to, b.missingSources())

@@ -14,11 +14,11 @@ func (b *groupBuilder) offsetFindings() {
 	var beyond []string
 	for i := range b.g.Offsets {
 		if r := &b.g.Offsets[i]; r.BeyondEnd > 0 {
-			beyond = append(beyond, fmt.Sprintf("%s by %s", r.TopicPartition, digits(r.BeyondEnd)))
+			beyond = append(beyond, fmt.Sprintf("%s by %s", r.TopicPartition, model.Thousands(r.BeyondEnd)))
 		}
 	}
 	if len(beyond) > 0 {
-		b.find(model.FindingBeyondEnd, b.group(), "%s committed beyond the end: %s", are(len(beyond), "partition"), someNames(beyond, len(beyond)))
+		b.find(model.FindingBeyondEnd, b.group(), "%s committed beyond the end: %s", subject(len(beyond), "partition", "is", "are"), someNames(beyond, len(beyond)))
 	}
 }
 
@@ -97,7 +97,7 @@ func (b *groupBuilder) sampleFindings() {
 		span = "in " + shortSpan(b.g.TakenAt.Sub(*b.o.Earlier.TakenAt))
 	}
 	if s.stalled > 0 && s.moved == 0 {
-		b.find(model.FindingSilent, b.group(), "no offset moved %s, %s input waiting", span, havePartitions(s.stalled))
+		b.find(model.FindingSilent, b.group(), "no offset moved %s, %s input waiting", span, subject(s.stalled, "partition", "has", "have"))
 		return
 	}
 	var rest []model.TopicPartition
@@ -111,15 +111,8 @@ func (b *groupBuilder) sampleFindings() {
 	}
 	if len(rest) > 0 {
 		slices.SortFunc(rest, model.TopicPartition.Compare)
-		b.find(model.FindingNoCommit, b.group(), "%s input but no commit %s: %s", havePartitions(len(rest)), span, some(rest))
+		b.find(model.FindingNoCommit, b.group(), "%s input but no commit %s: %s", subject(len(rest), "partition", "has", "have"), span, some(rest))
 	}
-}
-
-func havePartitions(n int) string {
-	if n == 1 {
-		return "1 partition has"
-	}
-	return plural(n, "partition") + " have"
 }
 
 // sampledCommits is what moved between two looks.

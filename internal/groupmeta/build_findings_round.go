@@ -17,7 +17,7 @@ func (b *groupBuilder) balanceFindings() {
 	g := b.g
 	for i := range g.Instances {
 		if in := &g.Instances[i]; in.Leaving != nil {
-			b.find(model.FindingLeaving, "instance "+in.Name, "%s is leaving and runs %s", in.Name, plural(in.Active, "task"))
+			b.find(model.FindingLeaving, "instance "+in.Name, "%s is leaving and runs %s", in.Name, model.Count(in.Active, "task"))
 		}
 	}
 	if b.unknown || g.AssignmentBasis != model.AssignmentCurrent || g.Balance == nil || len(g.Moving) > 0 || g.Totals.Active == 0 {
@@ -32,7 +32,7 @@ func (b *groupBuilder) balanceFindings() {
 			continue // on its way: converging says so
 		}
 		b.find(model.FindingUnbalanced, "instance "+in.Name, "%s runs %d of %s, expected %s (r %s allows %d to %d)",
-			in.Name, in.Active, plural(g.Totals.Tasks, "task"), shortFloat(in.Expected), shortFloat(g.Balance.Factor), in.Low, in.High)
+			in.Name, in.Active, model.Count(g.Totals.Tasks, "task"), shortFloat(in.Expected), shortFloat(g.Balance.Factor), in.Low, in.High)
 	}
 	b.idleThreads()
 }
@@ -75,14 +75,7 @@ func (b *groupBuilder) idleThreads() {
 	if len(idle) == 0 {
 		return
 	}
-	b.find(model.FindingIdleThreads, b.group(), "%s nothing to do (%s, %s): %s", haveThreads(len(idle)), plural(threads, "thread"), plural(g.Totals.Tasks, "task"), someNames(idle, len(idle)))
-}
-
-func haveThreads(n int) string {
-	if n == 1 {
-		return "1 thread has"
-	}
-	return plural(n, "thread") + " have"
+	b.find(model.FindingIdleThreads, b.group(), "%s nothing to do (%s, %s): %s", subject(len(idle), "thread", "has", "have"), model.Count(threads, "thread"), model.Count(g.Totals.Tasks, "task"), someNames(idle, len(idle)))
 }
 
 // roundFindings are about planned rebalances and metadata versions.
@@ -113,15 +106,8 @@ func (b *groupBuilder) roundFindings() {
 		}
 	}
 	if len(probing) > 0 {
-		b.find(model.FindingVersionProbing, b.group(), "%s nothing while versions differ (version probing): %s", got(len(probing)), someNames(probing, len(probing)))
+		b.find(model.FindingVersionProbing, b.group(), "%s got nothing while versions differ (version probing): %s", model.Count(len(probing), "member"), someNames(probing, len(probing)))
 	}
-}
-
-func got(n int) string {
-	if n == 1 {
-		return "1 member got"
-	}
-	return plural(n, "member") + " got"
 }
 
 // mixedText says which formats a group's members use and support.
@@ -144,7 +130,7 @@ func countVersions(counts map[int32]int, many, one, before string) string {
 			if counts[v] == 1 {
 				verb = one
 			}
-			who = plural(counts[v], "member") + " " + verb
+			who = model.Count(counts[v], "member") + " " + verb
 		}
 		parts[i] = fmt.Sprintf("%s %s%d", who, before, v)
 	}

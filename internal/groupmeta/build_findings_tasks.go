@@ -3,7 +3,6 @@ package groupmeta
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/streamctl/streamctl/internal/model"
@@ -16,10 +15,10 @@ const defaultRecoveryLag = 10000
 func (b *groupBuilder) taskFindings() {
 	g := b.g
 	if n := len(g.Unassigned); n > 0 && g.State != model.StateNotReady {
-		b.find(model.FindingUnassigned, b.group(), "%s run by nobody: %s", are(n, "task"), some(g.Unassigned))
+		b.find(model.FindingUnassigned, b.group(), "%s run by nobody: %s", subject(n, "task", "is", "are"), some(g.Unassigned))
 	}
 	if n := len(g.Moving); n > 0 {
-		b.find(model.FindingMoving, b.group(), "%s between two owners, run by nobody now: %s", are(n, "task"), some(g.Moving))
+		b.find(model.FindingMoving, b.group(), "%s between two owners, run by nobody now: %s", subject(n, "task", "is", "are"), some(g.Moving))
 	}
 	for i := range g.Instances {
 		in := &g.Instances[i]
@@ -31,13 +30,6 @@ func (b *groupBuilder) taskFindings() {
 	}
 	b.lateEpochs()
 	b.missingStandbys()
-}
-
-func are(n int, word string) string {
-	if n == 1 {
-		return "1 " + word + " is"
-	}
-	return plural(n, word) + " are"
 }
 
 // learning reports what an instance learns, and for whom.
@@ -68,7 +60,7 @@ func (b *groupBuilder) learning(in *model.Instance) {
 	if names := sortedKeys(owners); len(names) > 0 {
 		from = " for " + strings.Join(names[:min(len(names), shownNames)], ", ")
 	}
-	b.find(model.FindingLearning, "instance "+in.Name, "%s learns %s%s%s: %s", in.Name, plural(len(tasks), "task"), inferred, from, some(tasks))
+	b.find(model.FindingLearning, "instance "+in.Name, "%s learns %s%s%s: %s", in.Name, model.Count(len(tasks), "task"), inferred, from, some(tasks))
 }
 
 // instanceName gives the short name of an instance.
@@ -108,12 +100,12 @@ func (b *groupBuilder) restoring(in *model.Instance) {
 	slices.SortFunc(tasks, model.TaskID.Compare)
 	rest := ""
 	if known {
-		rest = fmt.Sprintf(", ≤%s records to go", digits(records))
+		rest = fmt.Sprintf(", ≤%s records to go", model.Thousands(records))
 	}
 	if b.g.Kind == model.Classic {
 		rest += " as of the last round"
 	}
-	b.find(model.FindingRestoring, "instance "+in.Name, "%s restores %s before it can run: %s%s", in.Name, plural(len(tasks), "task"), some(tasks), rest)
+	b.find(model.FindingRestoring, "instance "+in.Name, "%s restores %s before it can run: %s%s", in.Name, model.Count(len(tasks), "task"), some(tasks), rest)
 }
 
 // restores reports whether what a task has to restore counts for the group: of
@@ -125,23 +117,6 @@ func (b *groupBuilder) restores(t *model.Task) bool {
 	r := t.Restore.RemainingRecords
 	waits := t.Lag == nil || t.Lag.Records == nil || *t.Lag.Records > 0
 	return b.g.NextRebalance != nil && r != nil && *r > defaultRecoveryLag && waits
-}
-
-// digits writes a number with commas: "1,234,567".
-func digits(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	start := len(s) % 3
-	if n < 0 {
-		start = (len(s)-1)%3 + 1
-	}
-	var out strings.Builder
-	for i := range len(s) {
-		if i > 0 && (i-start)%3 == 0 && !(n < 0 && i == 1) {
-			out.WriteByte(',')
-		}
-		out.WriteByte(s[i])
-	}
-	return out.String()
 }
 
 // converging reports the actives of an instance that the target gives to
@@ -170,11 +145,11 @@ func (b *groupBuilder) converging(in *model.Instance) {
 		if len(to) == 1 {
 			whom = sortedKeys(to)[0]
 		}
-		b.find(model.FindingConverging, object, "%s still holds %s meant for %s: %s", in.Name, plural(len(away), "task"), whom, some(away))
+		b.find(model.FindingConverging, object, "%s still holds %s meant for %s: %s", in.Name, model.Count(len(away), "task"), whom, some(away))
 	}
 	if len(inside) > 0 {
 		slices.SortFunc(inside, model.TaskID.Compare)
-		b.find(model.FindingConverging, object, "%s moves %s between its own threads: %s", in.Name, plural(len(inside), "task"), some(inside))
+		b.find(model.FindingConverging, object, "%s moves %s between its own threads: %s", in.Name, model.Count(len(inside), "task"), some(inside))
 	}
 }
 
@@ -199,9 +174,9 @@ func (b *groupBuilder) lateEpochs() {
 	}
 	switch {
 	case len(waiting) > 0:
-		b.find(model.FindingConverging, b.group(), "%s not yet all that the target gives: %s", have(len(waiting)), someNames(waiting, len(waiting)))
+		b.find(model.FindingConverging, b.group(), "%s not yet all that the target gives: %s", subject(len(waiting), "member", "has", "have"), someNames(waiting, len(waiting)))
 	case len(late) > 0 && g.State != model.StateNotReady:
-		b.find(model.FindingConverging, b.group(), "%s behind the group's epoch: %s", are(len(late), "member"), someNames(late, len(late)))
+		b.find(model.FindingConverging, b.group(), "%s behind the group's epoch: %s", subject(len(late), "member", "is", "are"), someNames(late, len(late)))
 	case g.State == model.StateReconciling && len(g.Moving) == 0:
 		b.find(model.FindingConverging, b.group(), "the group reconciles, every task is where the target wants it")
 	}
@@ -213,19 +188,12 @@ func (b *groupBuilder) isMoving(id model.TaskID) bool {
 	return found
 }
 
-func have(n int) string {
-	if n == 1 {
-		return "1 member has"
-	}
-	return plural(n, "member") + " have"
-}
-
 // missingStandbys compares the standbys that are there, or in the target, with
 // the wanted number, where that is known (field case 18). Fewer instances than
 // copies is a warning too.
 func (b *groupBuilder) missingStandbys() {
 	t := b.g.Timing
-	if t.Standbys == nil || *t.Standbys <= 0 || t.StandbysSource == "estimate" || b.unknown || b.g.AssignmentBasis != model.AssignmentCurrent {
+	if t.Standbys == nil || *t.Standbys <= 0 || t.StandbysSource == model.SourceEstimate || b.unknown || b.g.AssignmentBasis != model.AssignmentCurrent {
 		return
 	}
 	if b.g.State == model.StateNotReady || b.standbys != nil && b.standbys.handing {
@@ -250,7 +218,7 @@ func (b *groupBuilder) missingStandbys() {
 	}
 	why := ""
 	if k := len(b.g.Instances); k <= n {
-		why = fmt.Sprintf("; %s can hold %d", plural(k, "instance"), max(k-1, 0))
+		why = fmt.Sprintf("; %s can hold %d", model.Count(k, "instance"), max(k-1, 0))
 	}
 	b.find(model.FindingMissingStandby, b.group(), "%d of %d standbys are there (missing: %s)%s", have, wanted, some(missing), why)
 }

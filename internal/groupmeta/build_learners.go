@@ -30,9 +30,9 @@ func (b *groupBuilder) inferLearners() {
 	if e.known {
 		n := e.wanted
 		b.g.Timing.Standbys = &n
-		b.g.Timing.StandbysSource = "estimate"
+		b.g.Timing.StandbysSource = model.SourceEstimate
 		if e.given {
-			b.g.Timing.StandbysSource = "user"
+			b.g.Timing.StandbysSource = model.SourceUser
 		}
 	}
 	if b.g.AssignmentBasis == model.AssignmentNone || !b.learnersPossible() {

@@ -1,16 +1,6 @@
 package groupmeta
 
-import (
-	"github.com/streamctl/streamctl/internal/model"
-)
-
-// Bases of a restore state (output.md).
-const (
-	basisSum    = "offset sum"
-	basisBroker = "broker task offset"
-	basisStatus = "status"
-	basisNone   = "none"
-)
+import "github.com/streamctl/streamctl/internal/model"
 
 // taskState is what the cluster knows about a task's changelogs together.
 type taskState struct {
@@ -23,7 +13,7 @@ type taskState struct {
 func (b *groupBuilder) readRestore() {
 	for i := range b.members {
 		for j := range b.members[i].Tasks {
-			b.members[i].Tasks[j].Restore = model.Restore{State: model.RestoreUnknown, Basis: basisNone}
+			b.members[i].Tasks[j].Restore = model.Restore{State: model.RestoreUnknown, Basis: model.RestoreNone}
 		}
 	}
 	b.reported()
@@ -126,7 +116,7 @@ func restoreFromSum(m *builtMember, t *model.Task, s *taskState) {
 		}
 		return
 	case sum == SumRunning:
-		r.Basis = basisSum
+		r.Basis = model.RestoreOffsetSum
 		r.Position = s.end
 		r.State = model.CaughtUp
 		if t.Role == model.Active {
@@ -139,10 +129,10 @@ func restoreFromSum(m *builtMember, t *model.Task, s *taskState) {
 	case sum < 0:
 		return
 	case sum == SumOverflow:
-		r.Basis, r.Position, r.Note = basisSum, &sum, "the sum overflowed"
+		r.Basis, r.Position, r.Note = model.RestoreOffsetSum, &sum, "the sum overflowed"
 		return
 	}
-	r.Basis, r.Position = basisSum, &sum
+	r.Basis, r.Position = model.RestoreOffsetSum, &sum
 	judgePosition(r, sum, s)
 }
 
@@ -190,7 +180,7 @@ func (b *groupBuilder) restoreFromOffset(m *builtMember, t *model.Task, s *taskS
 	sum, reported := m.sums[t.ID]
 	r.Reported = reported
 	if sum == SumRunning && t.Role == model.Active {
-		r.State, r.Basis = model.Running, basisBroker
+		r.State, r.Basis = model.Running, model.RestoreTaskOffset
 	}
 	if !reported || sum < 0 {
 		return
@@ -199,7 +189,7 @@ func (b *groupBuilder) restoreFromOffset(m *builtMember, t *model.Task, s *taskS
 		r.End = &end
 		s = &taskState{end: &end}
 	}
-	r.Basis, r.Position = basisBroker, &sum
+	r.Basis, r.Position = model.RestoreTaskOffset, &sum
 	judgePosition(r, sum, s)
 	if t.Role == model.Active && r.State == model.CaughtUp {
 		r.State = model.Running
@@ -215,13 +205,13 @@ func (b *groupBuilder) restoreFromLag(m *builtMember, t *model.Task, s *taskStat
 		return
 	}
 	if lag == SumRunning {
-		r.State, r.Basis, r.Position = model.Running, basisStatus, s.end
+		r.State, r.Basis, r.Position = model.Running, model.RestoreStatus, s.end
 		if s.end != nil {
 			setRemaining(r, *s.end, s)
 		}
 		return
 	}
-	r.Basis = basisStatus
+	r.Basis = model.RestoreStatus
 	r.RemainingRecords = &lag
 	r.State = model.Restoring
 	if lag == 0 {

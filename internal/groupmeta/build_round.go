@@ -55,7 +55,7 @@ func (b *groupBuilder) nextRebalance() {
 	}
 	at := time.UnixMilli(raw).UTC()
 	n.At = &at
-	if asOf := at.Add(-probingInterval); b.g.Positions.Basis == "last round" && (b.g.TakenAt == nil || !asOf.After(*b.g.TakenAt)) {
+	if asOf := at.Add(-probingInterval); b.g.Positions.Basis == model.PositionsLastRound && (b.g.TakenAt == nil || !asOf.After(*b.g.TakenAt)) {
 		b.g.Positions.AsOf, b.g.Positions.Estimated = &asOf, true
 	}
 }

@@ -248,7 +248,7 @@ func (b *groupBuilder) reportingMembers() {
 	if !someone {
 		return
 	}
-	b.g.Positions.Basis = "heartbeat"
+	b.g.Positions.Basis = model.PositionsHeartbeat
 	for i := range b.members {
 		m := &b.members[i]
 		yes, no := true, false

@@ -30,9 +30,9 @@ func (b *groupBuilder) streamsTiming() {
 		if err != nil {
 			continue
 		}
-		source := "broker default"
+		source := model.SourceBrokerDefault
 		if strings.Contains(c.Source, "GROUP") {
-			source = "group config"
+			source = model.SourceGroupConfig
 		}
 		switch c.Key {
 		case configStandbys:
@@ -48,12 +48,12 @@ func (b *groupBuilder) streamsTiming() {
 	}
 	if b.o.Standbys != nil {
 		n := *b.o.Standbys
-		t.Standbys, t.StandbysSource = &n, "user"
+		t.Standbys, t.StandbysSource = &n, model.SourceUser
 	}
 }
 
 func strongerSource(a, b string) string {
-	if a == "group config" {
+	if a == model.SourceGroupConfig {
 		return a
 	}
 	return cmp.Or(b, a)
@@ -87,7 +87,7 @@ func (b *groupBuilder) notReadyReasons() []string {
 		for _, t := range internal {
 			say(b.missingReason("internal topic", t.Name))
 			if n := b.x.partitions(t.Name); n > 0 && t.Partitions > 0 && n != t.Partitions {
-				say(fmt.Sprintf("%s has %s, wanted %d", t.Name, plural(int(n), "partition"), t.Partitions))
+				say(fmt.Sprintf("%s has %s, wanted %d", t.Name, model.Count(int(n), "partition"), t.Partitions))
 			}
 		}
 	}

@@ -204,10 +204,10 @@ func (w *workerBuild) settings() {
 	b.factor = s.BalancingFactor
 	b.g.Facts.Settings = workerSettings(&s)
 	n := int(s.StandbyReplicas)
-	b.g.Timing.Standbys, b.g.Timing.StandbysSource = &n, "group config"
+	b.g.Timing.Standbys, b.g.Timing.StandbysSource = &n, model.SourceGroupConfig
 	if b.o.Standbys != nil {
 		n = *b.o.Standbys
-		b.g.Timing.StandbysSource = "user"
+		b.g.Timing.StandbysSource = model.SourceUser
 	}
 }
 

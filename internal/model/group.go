@@ -116,7 +116,7 @@ const (
 
 // Positions says how old the restore positions are.
 type Positions struct {
-	Basis     string     // "last round", "heartbeat", "status", "none"
+	Basis     string     // one of the Positions… words
 	AsOf      *time.Time // nil when not known
 	Estimated bool       // AsOf was worked out (from a planned probing rebalance)
 }
@@ -126,8 +126,8 @@ type Timing struct {
 	SessionMs      *int64 // nil when it cannot be seen (classic groups)
 	HeartbeatMs    *int64
 	Standbys       *int   // wanted standbys per stateful task; nil when unknown
-	StandbysSource string // "group config", "broker default", "user", "estimate"; "" when unknown
-	Source         string // where the timeouts come from: "group config", "broker default"; "" when unknown
+	StandbysSource string // one of the Source… words; "" when unknown
+	Source         string // where the timeouts come from: SourceGroupConfig or SourceBrokerDefault; "" when unknown
 }
 
 // NextRebalance is the earliest planned rebalance.

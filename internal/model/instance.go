@@ -116,7 +116,7 @@ const (
 // Restore is the state of a task's local copy.
 type Restore struct {
 	State            RestoreState
-	Basis            string // "offset sum", "broker task offset", "status", "none"
+	Basis            string // one of the Restore… words
 	Reported         bool   // the member reported an offset for the task
 	Position         *int64 // sum of positions in its changelogs; nil when unknown
 	End              *int64 // sum of the changelog ends; nil when unknown

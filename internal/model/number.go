@@ -5,6 +5,18 @@ import (
 	"strings"
 )
 
+// Count writes a number and its noun: "1 task", "2 copies", "1,024 tasks". The
+// noun ends in a letter that takes an s, or in a y that becomes ies.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		return Thousands(int64(n)) + " " + stem + "ies"
+	}
+	return Thousands(int64(n)) + " " + noun + "s"
+}
+
 // Thousands writes a number with thousands separators, for example "49,936".
 func Thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)

@@ -56,9 +56,4 @@ func taskWord(kind model.Kind, t model.Task) string {
 	return w
 }
 
-func epochText(e *int32) string {
-	if e == nil {
-		return "-"
-	}
-	return fmt.Sprint(*e)
-}
+func epochText(e *int32) string { return orDash(epochOrNothing(e)) }

@@ -102,8 +102,8 @@ func (j *Judge) stable(s *Status, g *model.Group, at time.Time) {
 			s.block(groupBlocker(g, fmt.Sprintf("a follow-up rebalance is due in %s", round(due))))
 		}
 	}
-	if for_ := at.Sub(j.stableSince); for_ < j.goal.Settle {
-		s.block(groupBlocker(g, fmt.Sprintf("settled for %s of %s", round(for_), round(j.goal.Settle))))
+	if settled := at.Sub(j.stableSince); settled < j.goal.Settle {
+		s.block(groupBlocker(g, fmt.Sprintf("settled for %s of %s", round(settled), round(j.goal.Settle))))
 	}
 }
 
@@ -142,7 +142,7 @@ func (j *Judge) caughtUp(s *Status, g *model.Group) {
 		case o.Lag == nil:
 			s.block(Blocker{Object: object, Why: "lag is not known"})
 		case *o.Lag > j.goal.MaxLag:
-			s.block(Blocker{Object: object, Why: "lags " + count(*o.Lag, "record", "records")})
+			s.block(Blocker{Object: object, Why: "lags " + model.Count(int(*o.Lag), "record")})
 		}
 	}
 	if len(g.Offsets) == 0 {

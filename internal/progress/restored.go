@@ -11,7 +11,7 @@ func (j *Judge) restored(s *Status, g *model.Group) {
 		return
 	}
 	s.block(ownerless(g)...)
-	old := g.Positions.Basis == "last round" || g.Positions.Basis == "" || g.Positions.Basis == "none"
+	old := g.Positions.Basis == model.PositionsLastRound || g.Positions.Basis == "" || g.Positions.Basis == model.PositionsNone
 	doubt, silent := false, false
 	seen := 0
 	eachTask(g, func(in *model.Instance, m *model.Member, t *model.Task) {
@@ -29,8 +29,8 @@ func (j *Judge) restored(s *Status, g *model.Group) {
 			b := taskBlocker(t.ID, m.Name+" restores it")
 			if old {
 				b.Why += " (as of the last round)"
-			} else if n := j.samples.Stuck(t.ID, m.ID); n >= stuckAfter {
-				b.Why += noProgress(n)
+			} else if still := standsStill(j.samples.Stuck(t.ID, m.ID)); still != "" {
+				b.Why += " (" + still + ")"
 			}
 			b.RemainingRecords = t.Restore.RemainingRecords
 			s.block(b)

@@ -50,7 +50,7 @@ type Samples struct {
 func NewSamples() *Samples { return &Samples{of: map[copyKey][]sample{}} }
 
 func live(g *model.Group) bool {
-	return g.Positions.Basis == "heartbeat" || g.Positions.Basis == "status"
+	return g.Positions.Basis == model.PositionsHeartbeat || g.Positions.Basis == model.PositionsStatus
 }
 
 // Add takes the positions of one look.
@@ -123,11 +123,11 @@ func (s *Samples) Restoring(g *model.Group) []TaskRestore {
 }
 
 // NoProgress says that a copy stands still, "" while it moves.
-func (r TaskRestore) NoProgress() string {
-	if r.Stuck >= stuckAfter {
-		return fmt.Sprintf("no progress for %d samples", r.Stuck)
-	}
-	return ""
-}
+func (r TaskRestore) NoProgress() string { return standsStill(r.Stuck) }
 
-func noProgress(n int) string { return fmt.Sprintf(" (no progress for %d samples)", n) }
+func standsStill(samples int) string {
+	if samples < stuckAfter {
+		return ""
+	}
+	return fmt.Sprintf("no progress for %d samples", samples)
+}

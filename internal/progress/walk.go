@@ -54,15 +54,7 @@ func idList(ids []model.TaskID) string {
 	return strings.Join(words, " ")
 }
 
-func tasks(n int) string { return count(int64(n), "task", "tasks") }
-
-// count is a number with the word that goes with it.
-func count(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+func tasks(n int) string { return model.Count(n, "task") }
 
 func round(d time.Duration) time.Duration { return d.Round(time.Second) }
 

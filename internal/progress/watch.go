@@ -202,7 +202,7 @@ func (w *Watcher) notePositions(g *model.Group, at time.Time) bool {
 		return false
 	}
 	w.positionsAt = at
-	w.restoring = count(int64(reported), "copy", "copies") + " reported, " + count(left, "record", "records") + " to restore"
+	w.restoring = model.Count(reported, "copy") + " reported, " + model.Count(int(left), "record") + " to restore"
 	return true
 }
 

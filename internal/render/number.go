@@ -96,9 +96,4 @@ func Ratio(f float64) string {
 }
 
 // Count writes a number and its noun: "1 task", "2 tasks", "1,024 tasks".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return Int(int64(n)) + " " + noun + "s"
-}
+func Count(n int, noun string) string { return model.Count(n, noun) }
