@@ -120,8 +120,8 @@ func (s *learnerSim) each(f func(*learnerInst, *learnerWorker, assign.Task, *lea
 			continue
 		}
 		for _, w := range i.workers {
-			for _, t := range slices.Sorted(maps.Keys(w.tasks)) {
-				f(i, w, t, w.tasks[t])
+			for t, x := range w.tasks {
+				f(i, w, t, x)
 			}
 		}
 	}
@@ -141,9 +141,9 @@ func (s *learnerSim) round() (bool, error) {
 	}
 	res := assign.Learner(s.input())
 	s.generation++
-	had := s.had()
-	drained := s.apply(&res)
-	s.rec.add(step{trigger: e.trigger, atMs: s.now, outcome: s.outcome(&res), had: had, gone: e.gone, waitMs: e.waitMs, waitWhy: e.waitWhy})
+	before := make(map[int32]map[assign.Task]*learnerTask, len(s.insts))
+	drained := s.apply(&res, before)
+	s.rec.add(step{trigger: e.trigger, atMs: s.now, outcome: s.outcome(&res), had: s.had(before), gone: e.gone, waitMs: e.waitMs, waitWhy: e.waitWhy})
 	s.missing = res.MissingStandbys
 	s.follow(&res, drained)
 	return true, nil
@@ -201,24 +201,20 @@ func (s *learnerSim) input() assign.LearnerInput {
 	return in
 }
 
-// had tells how far each instance's copy of a task is.
-func (s *learnerSim) had() func(int32, assign.Task) (int64, bool) {
-	by := make(map[holding]int64)
-	s.each(func(i *learnerInst, _ *learnerWorker, t assign.Task, x *learnerTask) {
-		at := s.ends[t] - x.lag
-		if old, ok := by[holding{t, i.party}]; !ok || at > old {
-			by[holding{t, i.party}] = at
-		}
-	})
+// had tells how far each instance's copy of a task was before the round.
+func (s *learnerSim) had(before map[int32]map[assign.Task]*learnerTask) func(int32, assign.Task) (int64, bool) {
 	return func(party int32, t assign.Task) (int64, bool) {
-		n, ok := by[holding{t, party}]
-		return n, ok
+		x, ok := before[party][t]
+		if !ok {
+			return 0, false
+		}
+		return s.ends[t] - x.lag, true
 	}
 }
 
-// apply hands the round to the workers. It returns the leaving instances that
-// own nothing any more.
-func (s *learnerSim) apply(res *assign.LearnerResult) (drained []*learnerInst) {
+// apply hands the round to the workers and keeps what each instance had before.
+// It returns the leaving instances that own nothing any more.
+func (s *learnerSim) apply(res *assign.LearnerResult, before map[int32]map[assign.Task]*learnerTask) (drained []*learnerInst) {
 	by := make(map[string]*learnerInst, len(s.insts))
 	for _, i := range s.insts {
 		if !i.gone {
@@ -228,6 +224,7 @@ func (s *learnerSim) apply(res *assign.LearnerResult) (drained []*learnerInst) {
 	for _, share := range res.Instances {
 		i := by[share.ID]
 		had := i.best()
+		before[i.party] = had
 		workers := make(map[string]*learnerWorker, len(i.workers))
 		for _, w := range i.workers {
 			workers[w.id] = w
@@ -248,6 +245,9 @@ func (s *learnerSim) apply(res *assign.LearnerResult) (drained []*learnerInst) {
 
 // best is the strongest thing that an instance has of each task.
 func (i *learnerInst) best() map[assign.Task]*learnerTask {
+	if len(i.workers) == 1 {
+		return i.workers[0].tasks
+	}
 	rank := map[model.Role]int{model.Active: 0, model.Learner: 1, model.Standby: 2}
 	out := make(map[assign.Task]*learnerTask)
 	for _, w := range i.workers {

@@ -12,6 +12,8 @@ type Options struct {
 	Draws        int               // of ids; 0: DefaultDraws
 	MaxRounds    int               // 0: DefaultMaxRounds
 	Force        bool              // plan although the group's state speaks against it
+
+	trace func(simulation, *Round) // called after each round; see Trace
 }
 
 // Defaults of Options.

@@ -72,6 +72,9 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 			if !more {
 				break
 			}
+			if o.trace != nil {
+				o.trace(sim, &r.rec.rounds[len(r.rec.rounds)-1])
+			}
 		}
 	}
 	return r, sim.finish(false)

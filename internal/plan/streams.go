@@ -184,6 +184,9 @@ func (s *streamsSim) round() (bool, error) {
 	s.rec.add(st)
 	s.now = at
 	s.learnPositions()
+	for _, m := range r.join { // copies are free at once, actives are not
+		m.standby = sorted(m.targetStandby)
+	}
 	return true, nil
 }
 

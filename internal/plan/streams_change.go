@@ -80,6 +80,7 @@ func (s *streamsSim) enter(joined []*streamsMember) {
 			trigger = count(len(rest), "member") + " join"
 		}
 		s.queue = append(s.queue, streamsRound{trigger: trigger, join: rest, least: secondTargetMs, most: max(secondTargetMs, float64(s.set.heartbeatMs))})
+		s.rec.note(NoteRange, "members that join together get two targets: which of them joins first, %s or another, is a guess", joined[0].name)
 		if s.current {
 			s.rec.note(NoteRange, "a 4.4 broker goes by what each member holds: the target of epoch %d is exact if nobody has let go of a task by then, 1 to %s after the first join", s.epoch+2, span(max(secondTargetMs, s.set.heartbeatMs)))
 		}
@@ -137,9 +138,9 @@ func (s *streamsSim) newMembers(p *streamsProc, n, from int, ids []string) []*st
 		last := out[n-1]
 		out = append([]*streamsMember{last}, out[:n-1]...)
 	}
-	for _, t := range slices.Sorted(keysOf(p.position)) { // the first to join tells of the state on disk
-		if s.current {
-			out[0].offsets = append(out[0].offsets, assign.Offset{Task: t, Sum: p.position[t]})
+	for _, t := range slices.Sorted(keysOf(p.position)) { // each thread tells of all state on the disk
+		for _, m := range out {
+			m.offsets = append(m.offsets, assign.Offset{Task: t, Sum: p.position[t]})
 		}
 	}
 	return out
