@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/render"
 )
@@ -46,6 +48,7 @@ func (l *GroupDescriptionList) WithErrors(more []model.ReadError) *GroupDescript
 // Text writes the screens one after the other, then the healthy groups.
 func (l *GroupDescriptionList) Text(p *render.Page) {
 	var healthy []*model.Group
+	l.summary(p)
 	for _, g := range l.groups {
 		if l.brief && g.OK() {
 			healthy = append(healthy, g)
@@ -67,13 +70,46 @@ func (l *GroupDescriptionList) Text(p *render.Page) {
 		render.Column{Head: "INST", Right: true, Drop: 2}, render.Column{Head: "MEMBERS", Right: true, Drop: 1},
 		render.Column{Head: "TASKS", Right: true}, render.Column{Head: "LAG", Right: true}, render.Column{Head: "NOTES"},
 	)
-	for _, g := range healthy {
+	shown := healthy
+	if !p.Wide() {
+		shown = healthy[:min(len(healthy), maxRows)]
+	}
+	for _, g := range shown {
 		r := newGroupRow(g, true)
 		grid.Row(render.Text(g.ID), kindCell(g), render.Text(g.State).In(stateStyle(g.State)), render.OptNum(r.Instances),
 			countCell(g, r.Members), render.OptNum(r.Tasks), lagCell(r.Lag, &g.Totals, true),
 			shortNotes(noteTexts(g, r.Notes), 16))
 	}
 	p.Table(grid)
+	if n := len(healthy) - len(shown); n > 0 {
+		p.Line(0, render.Int(int64(n))+" more (-o wide)")
+	}
+}
+
+// summary is the answer for several groups in one line, where nobody asked for
+// particular ones.
+func (l *GroupDescriptionList) summary(p *render.Page) {
+	if !l.brief || len(l.groups) < 2 {
+		return
+	}
+	var names []string
+	worst := render.Good
+	for _, g := range l.groups {
+		if g.OK() {
+			continue
+		}
+		names = append(names, g.ID)
+		if style := severityStyle(g.Findings[0].Severity); style == render.Problem || worst == render.Good {
+			worst = style
+		}
+	}
+	if len(names) == 0 {
+		p.Styled(2, worst, "OK: all "+render.Count(len(l.groups), "group"))
+		return
+	}
+	s := screen{p: p}
+	p.Styled(2, worst, fmt.Sprintf("%s of %s %s findings: %s", render.Int(int64(len(names))), render.Count(len(l.groups), "group"),
+		plural(len(names), "has", "have"), s.names(names, 8)))
 }
 
 // Grid is a row a task and copy of all groups.

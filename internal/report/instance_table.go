@@ -85,7 +85,10 @@ func (s *screen) instanceGrid(total string) *render.Grid {
 	for i := range shown {
 		grid.Row(instanceCells(g, &shown[i], t)...)
 	}
-	if rest > 0 {
+	switch {
+	case rest > 0 && len(shown) == 0:
+		total = render.Count(rest, "instance")
+	case rest > 0:
 		grid.Row(render.Text(render.Int(int64(rest)) + " more").In(render.Dim))
 	}
 	grid.Footer(s.instanceTotals(total, t)...)
