@@ -52,9 +52,8 @@ func (b *groupBuilder) mapByStoreName(changelogs []string) []string {
 }
 
 // candidates are the sub-topologies that a changelog of n partitions could
-// belong to, sorted: those with as many tasks. One that is known to have state
-// comes before one that may be stateless only in so far as the latter counts
-// only where no other would do.
+// belong to, sorted: those with n tasks. Where members report state, one that
+// may be stateless counts only if no other has n tasks.
 func (b *groupBuilder) candidates(n int32) []subtopologyKey {
 	var stateful, open []subtopologyKey
 	for _, k := range b.subKeys() {

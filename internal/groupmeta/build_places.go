@@ -151,9 +151,8 @@ func (b *groupBuilder) unowned() {
 }
 
 // topologyTasks are all tasks of the group as far as known, sorted, once the
-// topology is complete: those of
-// sub-topologies whose partitions the cluster told, and those that members
-// name.
+// topology is complete: those of sub-topologies whose partitions the cluster
+// told, and those that members name.
 func (b *groupBuilder) topologyTasks() []model.TaskID {
 	if b.allTasks != nil {
 		return b.allTasks

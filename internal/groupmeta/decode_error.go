@@ -2,18 +2,15 @@ package groupmeta
 
 import "fmt"
 
-// Names of the four structures of classic groups, as errors and the decode
-// command spell them.
+// Names of the structures, as errors and the decode command spell them.
 const (
 	KindSubscription         = "subscription"          // SubscriptionInfo
 	KindAssignment           = "assignment"            // AssignmentInfo
 	KindConsumerSubscription = "consumer-subscription" // frame around a subscription
 	KindConsumerAssignment   = "consumer-assignment"   // frame around an assignment
+	KindMetadata             = "metadata"              // of a worker (docs/protocol/metadata.md)
+	KindStreamAssignment     = "stream-assignment"     // of a worker (docs/protocol/assignment.md)
 )
-
-// KindMetadata is the decode command's name for the metadata of our own
-// protocol.
-const KindMetadata = "metadata"
 
 // DecodeError says which field of a structure could not be read, and where.
 type DecodeError struct {

@@ -86,17 +86,10 @@ func (t *StreamTags) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// CheckStreamTags returns what is wrong with the tags of a task in that role,
-// nil for a sound set: each tag stands on the role that the draft's table names
-// and with the tag that it needs, and a task has the role learner exactly when
-// it is tagged isLearner.
-func CheckStreamTags(role model.Role, tags StreamTags) error {
-	if p := tagProblem(role, tags); p != "" {
-		return fmt.Errorf("malformed tags: %s", p)
-	}
-	return nil
-}
-
+// tagProblem says what is wrong with the tags of a task in that role, "" for a
+// sound set: each tag stands on the role that the draft's table names and with
+// the tag that it needs, and a task has the role learner exactly when it is
+// tagged isLearner.
 func tagProblem(role model.Role, tags StreamTags) string {
 	onActive, onCopy := TagBeingLearned|TagLeaving, TagLearner|TagReady
 	switch {

@@ -22,10 +22,6 @@ const (
 	streamHeaderSize     = 3
 )
 
-// KindStreamAssignment is the name of our own protocol's assignment, in errors
-// and for the decode command; that of the metadata is KindMetadata.
-const KindStreamAssignment = "stream-assignment"
-
 // StreamVersionError reports bytes of a major version that is newer than this
 // build: they are not malformed, but nothing in them can be relied on.
 type StreamVersionError struct {
@@ -54,14 +50,6 @@ type OptionalInt struct {
 
 // SomeInt is a number that is there.
 func SomeInt(n int64) OptionalInt { return OptionalInt{N: n, Known: true} }
-
-// Ptr gives the number, nil when it is absent.
-func (o OptionalInt) Ptr() *int64 {
-	if !o.Known {
-		return nil
-	}
-	return &o.N
-}
 
 // MarshalJSON writes the number or null.
 func (o OptionalInt) MarshalJSON() ([]byte, error) {

@@ -41,9 +41,6 @@ func (m *HashMap) allocate(n int) {
 	m.limit = n * 3 / 4
 }
 
-// Len is the number of entries.
-func (m *HashMap) Len() int { return len(m.next) }
-
 // Put enters a key that is not there yet, by its hashCode, at the end of its
 // bucket; it is put and putIfAbsent.
 func (m *HashMap) Put(hash uint32) {

@@ -69,13 +69,11 @@ func ParseTaskID(s string) (TaskID, error) {
 // partition as numbers; subtopologies that are no numbers come after those
 // that are, in text order.
 func (t TaskID) Compare(o TaskID) int {
-	return cmp.Or(cmp.Compare(t.Topology, o.Topology), compareSubtopologies(t.Subtopology, o.Subtopology), cmp.Compare(t.Partition, o.Partition))
+	return cmp.Or(cmp.Compare(t.Topology, o.Topology), CompareSubtopologies(t.Subtopology, o.Subtopology), cmp.Compare(t.Partition, o.Partition))
 }
 
 // CompareSubtopologies orders subtopology ids as TaskID.Compare does.
-func CompareSubtopologies(a, b string) int { return compareSubtopologies(a, b) }
-
-func compareSubtopologies(a, b string) int {
+func CompareSubtopologies(a, b string) int {
 	if a == b {
 		return 0
 	}

@@ -54,26 +54,11 @@ func (s *Streams) UseColor(machine bool) bool {
 	case Never:
 		return false
 	}
-	return s.capable(s.OutTTY)
-}
-
-// UseColorErr decides about colour on Err, by the same rules.
-func (s *Streams) UseColorErr() bool {
-	switch s.Color {
-	case Always:
-		return true
-	case Never:
-		return false
-	}
-	return s.capable(s.ErrTTY)
-}
-
-func (s *Streams) capable(tty bool) bool {
 	if v, _ := s.env("NO_COLOR"); v != "" {
 		return false
 	}
 	if v, _ := s.env("TERM"); v == "dumb" {
 		return false
 	}
-	return tty
+	return s.OutTTY
 }

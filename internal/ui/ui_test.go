@@ -38,12 +38,9 @@ func TestFieldCase63Colour(t *testing.T) {
 		{"never beats a terminal", Never, true, nil, false, false},
 		{"json beats always", Always, true, nil, true, false},
 	} {
-		s := &Streams{OutTTY: c.tty, ErrTTY: c.tty, Color: c.mode, Env: env(c.env...)}
+		s := &Streams{OutTTY: c.tty, Color: c.mode, Env: env(c.env...)}
 		if got := s.UseColor(c.machine); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
-		}
-		if got := s.UseColorErr(); !c.machine && got != c.want {
-			t.Errorf("%s, stderr: %v", c.name, got)
 		}
 	}
 }
