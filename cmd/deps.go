@@ -67,7 +67,7 @@ func (d *deps) verbose(format string, args ...any) {
 // cluster of the connection flags. Nothing is sent yet.
 func (d *deps) cluster(ctx context.Context) (Cluster, error) {
 	if d.flags.from != "" {
-		return d.fileCluster(d.flags.from)
+		return d.fileCluster(ctx, d.flags.from)
 	}
 	return d.live(ctx)
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,31 +33,34 @@ each are compared whatever their names. Positions and lags are left out, since
 they always move.`,
 		Example: "  streamctl diff before.json after.json\n  streamctl diff before.json after.json --exit-code -o json",
 		Args:    args(cobra.ExactArgs(2)),
-		RunE: func(_ *cobra.Command, a []string) error {
+		RunE: func(c *cobra.Command, a []string) error {
 			o.before, o.after = a[0], a[1]
-			return runDiff(o)
+			return runDiff(c.Context(), o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit 3 when there is a difference")
 	return cmd
 }
 
-func runDiff(o *diffOptions) error {
+func runDiff(ctx context.Context, o *diffOptions) error {
 	if err := o.d.checkOutput(report.NewDiff(report.DiffResult{})); err != nil {
 		return err
 	}
 	if o.d.flags.from != "" {
 		return errs.Usagef("diff takes two files, not --from")
 	}
-	b, err := o.d.buildOptions()
+	if o.before == "-" && o.after == "-" {
+		return errs.Usagef("stdin can be one of the two files only")
+	}
+	b, err := o.d.buildOptions(ctx)
 	if err != nil {
 		return err
 	}
-	sa, err := o.d.readSnapshot(o.before)
+	sa, err := o.d.readSnapshot(ctx, o.before)
 	if err != nil {
 		return err
 	}
-	sb, err := o.d.readSnapshot(o.after)
+	sb, err := o.d.readSnapshot(ctx, o.after)
 	if err != nil {
 		return err
 	}

@@ -19,15 +19,20 @@ type fileCluster struct {
 }
 
 // fileCluster reads a snapshot file, or stdin for "-".
-func (d *deps) fileCluster(path string) (Cluster, error) {
-	s, err := d.readSnapshot(path)
+func (d *deps) fileCluster(ctx context.Context, path string) (Cluster, error) {
+	s, err := d.readSnapshot(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	return &fileCluster{path: path, s: s}, nil
 }
 
-func (d *deps) readSnapshot(path string) (*snapshot.Snapshot, error) {
+// readSnapshot reads a snapshot file, or stdin for "-", for as long as ctx lasts.
+func (d *deps) readSnapshot(ctx context.Context, path string) (*snapshot.Snapshot, error) {
+	return within(ctx, func() (*snapshot.Snapshot, error) { return d.readSnapshotFile(path) })
+}
+
+func (d *deps) readSnapshotFile(path string) (*snapshot.Snapshot, error) {
 	var in io.Reader = d.io.In
 	if path != "-" {
 		f, err := d.open(path)

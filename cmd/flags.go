@@ -12,6 +12,7 @@ import (
 	"github.com/streamctl/streamctl/internal/config"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/groupmeta"
+	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/render"
 	"github.com/streamctl/streamctl/internal/ui"
 )
@@ -171,7 +172,7 @@ func applyEnvironment(f *pflag.FlagSet, env func(string) (string, bool)) error {
 }
 
 // buildOptions is what flags say about building the model.
-func (d *deps) buildOptions() (groupmeta.BuildOptions, error) {
+func (d *deps) buildOptions(ctx context.Context) (groupmeta.BuildOptions, error) {
 	o := groupmeta.BuildOptions{IgnoreMissing: d.flags.ignoreMissing}
 	if n, ok := d.conf.Number(config.KeyStandbys); ok && d.conf.Setting(config.KeyStandbys).IsSet() {
 		v := int(n)
@@ -180,17 +181,29 @@ func (d *deps) buildOptions() (groupmeta.BuildOptions, error) {
 	if d.flags.topology == "" {
 		return o, nil
 	}
-	f, err := d.open(d.flags.topology)
+	t, err := within(ctx, d.readTopology)
+	if ctx.Err() != nil {
+		return o, err
+	}
 	if err != nil {
 		return o, usageErr("topology", err)
+	}
+	o.Topology = t
+	return o, nil
+}
+
+// readTopology reads the file of --topology.
+func (d *deps) readTopology() (*model.Topology, error) {
+	f, err := d.open(d.flags.topology)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // only read
 	t, err := groupmeta.ParseTopologyText(f)
 	if err != nil {
-		return o, usageErr("topology", fmt.Errorf("%q: %w", d.flags.topology, err))
+		return nil, fmt.Errorf("%q: %w", d.flags.topology, err)
 	}
-	o.Topology = t
-	return o, nil
+	return t, nil
 }
 
 // defaultGroup is the group of -g or of the context; "" when there is none.

@@ -81,10 +81,10 @@ func (o *labOptions) check() error {
 }
 
 // snapshots are the groups that the lab is to hold.
-func (o *labOptions) snapshots() ([]*snapshot.Snapshot, error) {
+func (o *labOptions) snapshots(ctx context.Context) ([]*snapshot.Snapshot, error) {
 	var out []*snapshot.Snapshot
 	for _, f := range o.files {
-		s, err := o.d.readSnapshot(f)
+		s, err := o.d.readSnapshot(ctx, f)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func runLab(ctx context.Context, o *labOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	groups, err := o.snapshots()
+	groups, err := o.snapshots(ctx)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ type reader struct {
 
 // reader opens the cluster of the flags. The caller closes it.
 func (d *deps) reader(ctx context.Context) (*reader, error) {
-	o, err := d.buildOptions()
+	o, err := d.buildOptions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,11 @@ func (r *reader) groupError(s *snapshot.Snapshot, id string, err error) error {
 		if f, ok := r.cluster.(*fileCluster); ok {
 			names = f.names()
 		}
-		return errs.WithHint(fmt.Errorf("group %q is not in snapshot file %q", id, r.d.flags.from), "it holds "+strings.Join(names, ", "))
+		missing := fmt.Errorf("group %q is not in snapshot file %q", id, r.d.flags.from)
+		if len(names) == 0 {
+			return errs.WithHint(missing, "it holds no group")
+		}
+		return errs.WithHint(missing, "it holds "+strings.Join(names, ", "))
 	}
 	for _, e := range s.Errors {
 		if e.Object == "group "+id {

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -81,7 +79,7 @@ func runSnapshot(ctx context.Context, o *snapshotOptions) error {
 	if err := s.Write(&b); err != nil {
 		return fmt.Errorf("snapshot: %w", err)
 	}
-	if err := o.write(printable(b.Bytes())); err != nil {
+	if err := o.write(ctx, printable(b.Bytes())); err != nil {
 		return err
 	}
 	return errors.Join(missing, snapshotErrors(s))
@@ -116,27 +114,4 @@ func printable(doc []byte) []byte {
 		doc = doc[size:]
 	}
 	return out
-}
-
-// write puts the file in place in one step, so that nobody reads half of it.
-func (o *snapshotOptions) write(data []byte) error {
-	if o.file == "" || o.file == "-" {
-		_, err := o.d.io.Out.Write(data)
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(o.file), ".snapshot-*")
-	if err != nil {
-		return fmt.Errorf("snapshot: %w", err)
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already when all went well
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Chmod(0o644), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), o.file)
-	}
-	if err != nil {
-		return fmt.Errorf("snapshot: %w", err)
-	}
-	o.d.note("wrote %s", o.file)
-	return nil
 }

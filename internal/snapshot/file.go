@@ -1,11 +1,8 @@
 package snapshot
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -66,49 +63,6 @@ func (g *Group) normalize() {
 		return cmp.Or(strings.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
 	})
 	slices.SortFunc(g.Configs, func(a, b Config) int { return strings.Compare(a.Key, b.Key) })
-}
-
-// MaxFileBytes bounds a snapshot file: larger ones are refused.
-const MaxFileBytes = 512 << 20
-
-// Read reads the file form. Unknown object keys are ignored, so that an older
-// build reads a newer file as far as it goes; another kind or a newer schema
-// version is an error.
-func Read(r io.Reader) (*Snapshot, error) {
-	b, err := io.ReadAll(io.LimitReader(r, MaxFileBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > MaxFileBytes {
-		return nil, fmt.Errorf("snapshot is larger than %d bytes", MaxFileBytes)
-	}
-	var head struct {
-		Kind          string `json:"kind"`
-		SchemaVersion int    `json:"schema_version"`
-	}
-	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, describeJSONError(b, err)
-	}
-	if head.Kind != Kind {
-		return nil, fmt.Errorf("kind is %q, want %q", head.Kind, Kind)
-	}
-	if head.SchemaVersion < 1 || head.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf("schema_version %d, this build reads 1 to %d", head.SchemaVersion, SchemaVersion)
-	}
-	var s Snapshot
-	if err := json.Unmarshal(b, &s); err != nil {
-		return nil, describeJSONError(b, err)
-	}
-	s.Normalize()
-	return &s, nil
-}
-
-func describeJSONError(b []byte, err error) error {
-	var syn *json.SyntaxError
-	if errors.As(err, &syn) {
-		return fmt.Errorf("line %d: %w", 1+bytes.Count(b[:min(int(syn.Offset), len(b))], []byte("\n")), err)
-	}
-	return err
 }
 
 // Write writes the file form, indented, ending with a line break.
