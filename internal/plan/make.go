@@ -37,7 +37,7 @@ func Make(in *Input, o Options) (*Plan, error) {
 	if !slices.Contains([]string{assign.NameHighAvailability, assign.NameStreamsSticky, NameLearner}, assignor) {
 		return nil, &SettingError{"assignor", assignor, "is none of learner, high-availability, streams-sticky"}
 	}
-	given, unknown := ids(&o)
+	given, unknown := ids(in, &o)
 	draws := 1
 	if unknown {
 		draws = o.Draws
@@ -94,14 +94,19 @@ func (in *Input) refuse(o *Options) error {
 	return nil
 }
 
-// ids are the process ids that the changes give, and whether some are left to
-// draw.
-func ids(o *Options) (given []string, unknown bool) {
+// ids are the process ids that the changes give, and whether ids that may
+// decide are left to draw: those of processes, in streams groups of members too.
+func ids(in *Input, o *Options) (given []string, unknown bool) {
 	given = []string{}
 	for _, c := range o.Changes {
-		if a, ok := c.(Add); ok {
-			given = append(given, a.IDs...)
-			unknown = unknown || len(a.IDs) < a.Count
+		switch x := c.(type) {
+		case Add:
+			given = append(given, x.IDs...)
+			unknown = unknown || len(x.IDs) < x.Count
+			members := x.Count * cmp.Or(x.Threads, usualThreads(in))
+			unknown = unknown || in.Kind == model.Streams && len(x.Members) < members
+		case Bounce, Threads:
+			unknown = unknown || in.Kind == model.Streams
 		}
 	}
 	return given, unknown

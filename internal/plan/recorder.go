@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/streamctl/streamctl/internal/assign"
@@ -16,6 +15,7 @@ type party struct {
 	workers  int
 	gone     bool // it takes part no more
 	leaving  bool // it shall take nothing
+	shown    int  // active tasks as last recorded
 
 	active, standby, learner []assign.Task // after the last round, ascending
 }
@@ -132,8 +132,8 @@ func (r *recorder) add(s step) {
 	}
 	slices.SortStableFunc(round.Down, func(a, b Down) int { return compareIDs(a.Task, b.Task) })
 	for _, p := range r.parties {
-		if !p.gone {
-			round.Active[p.id] = len(p.active)
+		if n := len(p.active); !p.gone && (len(r.rounds) == 0 || n != p.shown) {
+			round.Active[p.id], p.shown = n, n
 		}
 	}
 	r.rounds = append(r.rounds, round)
@@ -217,97 +217,3 @@ func (r *recorder) settle(round *Round, s *step, i int32, o outcome, orphans map
 	}
 	p.active, p.standby, p.learner = o.active, o.standby, o.learner
 }
-
-// give records that an instance runs a task that it did not run.
-func (r *recorder) give(round *Round, s *step, i int32, t assign.Task, position int64, orphan bool) {
-	left := max(0, r.end(t)-position)
-	h := holding{t, i}
-	how := HowCold
-	switch {
-	case !r.top.Stateful(t):
-		how = HowStateless
-	case left <= r.acceptable && r.learned[h]:
-		how = HowReadyLearner
-	case left <= r.acceptable:
-		how = HowStandby
-	}
-	if from := r.owner[t]; from != i {
-		m := Move{Task: r.name(t), To: r.parties[i].id, How: how}
-		if from != nobody {
-			m.From = r.parties[from].id
-		}
-		round.Moves = append(round.Moves, m)
-		r.totals.Moves++
-	}
-	delete(r.learned, h)
-	delete(r.dropped, h)
-	restores := int64(0)
-	if how == HowCold {
-		restores = left
-		r.begin(t, i, position)
-		r.endMs = max(r.endMs, s.atMs+r.secondsFor(t, restores)*1000)
-	}
-	if orphan || restores > 0 {
-		r.down(round, t, s, restores, r.secondsFor(t, restores), orphan)
-	}
-}
-
-// down records that a task is not processed for some time.
-func (r *recorder) down(round *Round, t assign.Task, s *step, restores int64, secs float64, orphan bool) {
-	d := Down{Task: r.name(t)}
-	known := restores == 0 || secs > 0
-	if orphan && s.waitMs > 0 {
-		d.Why = s.waitWhy
-		secs += s.waitMs / 1000
-	}
-	if restores > 0 {
-		if d.Why != "" {
-			d.Why += ", then "
-		}
-		d.Why += fmt.Sprintf("restores %d records", restores)
-	}
-	if d.Why == "" {
-		return // a hand-over, no more
-	}
-	if known {
-		secs = seconds(secs * 1000)
-		d.Seconds = &secs
-	}
-	r.downTasks[t] = true
-	round.Down = append(round.Down, d)
-}
-
-// begin counts a copy that starts to restore.
-func (r *recorder) begin(t assign.Task, i int32, position int64) Copy {
-	c := Copy{Task: r.name(t), Instance: r.parties[i].id}
-	log := r.in.Logs[t]
-	left := max(0, r.end(t)-position)
-	r.noEnd = r.noEnd || left > 0 && r.rate.records(log) <= 0
-	if log.Known {
-		c.RemainingRecords = &left
-		r.records += left
-		if b, ok := log.bytes(left); ok {
-			c.RemainingBytes = &b
-			r.bytes += b
-		} else {
-			r.noBytes = true
-		}
-	} else {
-		r.noRecords, r.noBytes = true, true
-	}
-	return c
-}
-
-// secondsFor is how long an instance restores so many records of a task; 0
-// when it cannot be told.
-func (r *recorder) secondsFor(t assign.Task, records int64) float64 {
-	if per := r.rate.records(r.in.Logs[t]); per > 0 {
-		return float64(records) / per
-	}
-	return 0
-}
-
-func (r *recorder) name(t assign.Task) string { return r.top.ID(t).String() }
-
-// end is the sum of the ends of a task's changelogs.
-func (r *recorder) end(t assign.Task) int64 { return r.ends[t] }
