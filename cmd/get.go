@@ -124,7 +124,7 @@ func (o *getGroupsOptions) look(ctx context.Context, r *reader, list report.List
 	rep := report.NewGroupList(groups, list)
 	l := look{report: rep, err: reported(rep.Errors), unmet: o.failOn.unmet(shownGroups(groups, rep))}
 	l.notes = o.notes(r, s, rep, len(groups))
-	if slices.Contains(list.Kinds, model.Streams) && s.Options[kclient.OptionStreams] == "unsupported" {
+	if slices.Contains(list.Kinds, model.Streams) && s.Options[kclient.OptionStreams] == kclient.OptionUnsupported {
 		l.err = fmt.Errorf("broker does not support streams groups (API 89)")
 	}
 	return l, nil
@@ -168,7 +168,7 @@ func (o *getGroupsOptions) notes(r *reader, s *snapshot.Snapshot, rep *report.Gr
 	default:
 		notes = append(notes, rep.Summary())
 	}
-	if s.Options[kclient.OptionStreams] == "unsupported" && !slices.Contains(o.kinds, string(model.Streams)) {
+	if s.Options[kclient.OptionStreams] == kclient.OptionUnsupported && !slices.Contains(o.kinds, string(model.Streams)) {
 		notes = append(notes, "broker does not support streams groups (API 89); groups of the other kinds are shown")
 	}
 	return notes

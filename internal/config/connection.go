@@ -26,9 +26,17 @@ type Connection struct {
 	HostCheck  bool              // the broker's certificate must name its host
 }
 
+// The login mechanisms.
+const (
+	MechPlain    = "PLAIN"
+	MechScram256 = "SCRAM-SHA-256"
+	MechScram512 = "SCRAM-SHA-512"
+	MechOAuth    = "OAUTHBEARER"
+)
+
 // SASL is the login.
 type SASL struct {
-	Mechanism       string // PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER
+	Mechanism       string // one of the Mech… names
 	User            string // of PLAIN and SCRAM; of OAUTHBEARER the client id or the claimed name
 	Password        Secret // of PLAIN and SCRAM
 	DelegationToken bool   // of SCRAM: User and Password are a delegation token
@@ -61,11 +69,11 @@ func (c *Connection) Protocol() string {
 // "anonymous".
 func (c *Connection) Describe() string {
 	switch {
-	case c.SASL != nil && c.SASL.Mechanism == mechOAuth && c.SASL.TokenEndpoint != "":
+	case c.SASL != nil && c.SASL.Mechanism == MechOAuth && c.SASL.TokenEndpoint != "":
 		return fmt.Sprintf("OAuth client %q", c.SASL.User)
-	case c.SASL != nil && c.SASL.Mechanism == mechOAuth:
+	case c.SASL != nil && c.SASL.Mechanism == MechOAuth:
 		return fmt.Sprintf("OAuth user %q", c.SASL.User)
-	case c.SASL != nil && c.SASL.Mechanism == mechPlain:
+	case c.SASL != nil && c.SASL.Mechanism == MechPlain:
 		return fmt.Sprintf("PLAIN user %q", c.SASL.User)
 	case c.SASL != nil:
 		return fmt.Sprintf("SCRAM user %q", c.SASL.User)

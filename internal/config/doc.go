@@ -5,10 +5,3 @@
 // neutral values. Explain turns the errors of such a connection into messages
 // that name the cause.
 package config
-
-const (
-	mechPlain    = "PLAIN"
-	mechScram256 = "SCRAM-SHA-256"
-	mechScram512 = "SCRAM-SHA-512"
-	mechOAuth    = "OAUTHBEARER"
-)

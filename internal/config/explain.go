@@ -101,7 +101,7 @@ func explainLogin(err error, a Attempt) error {
 			"%s does not offer %s on this listener", a.Addr, sasl.Mechanism)
 	case !strings.Contains(text, "SASL_AUTHENTICATION_FAILED") || sasl == nil:
 		return nil
-	case sasl.Mechanism == mechOAuth:
+	case sasl.Mechanism == MechOAuth:
 		return explainToken(err, sasl)
 	}
 	return because(err, "", "login refused for user %q (%s): wrong password, unknown user, or no such credential for this mechanism", sasl.User, sasl.Mechanism)

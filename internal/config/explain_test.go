@@ -97,11 +97,11 @@ func ask(t *testing.T, c *Connection, addr string, wait time.Duration) error {
 
 func clientMechanism(s *SASL) sasl.Mechanism {
 	switch s.Mechanism {
-	case mechPlain:
+	case MechPlain:
 		return plain.Auth{User: s.User, Pass: s.Password.Reveal()}.AsMechanism()
-	case mechScram256:
+	case MechScram256:
 		return scram.Auth{User: s.User, Pass: s.Password.Reveal()}.AsSha256Mechanism()
-	case mechScram512:
+	case MechScram512:
 		return scram.Auth{User: s.User, Pass: s.Password.Reveal()}.AsSha512Mechanism()
 	}
 	return oauth.Oauth(func(ctx context.Context) (oauth.Auth, error) {
@@ -301,8 +301,8 @@ func TestFieldCase76ConnectionErrorsNameTheCause(t *testing.T) {
 // The rows that the embedded broker cannot show, by the errors that were
 // measured on real ones.
 func TestExplainMeasuredErrors(t *testing.T) {
-	oauthConn := &Connection{SASL: &SASL{Mechanism: mechOAuth, User: "cli", TokenEndpoint: "https://idp/token", TokenIssuer: func() string { return "https://idp" }}}
-	unsecured := &Connection{SASL: &SASL{Mechanism: mechOAuth, User: "alice"}}
+	oauthConn := &Connection{SASL: &SASL{Mechanism: MechOAuth, User: "cli", TokenEndpoint: "https://idp/token", TokenIssuer: func() string { return "https://idp" }}}
+	unsecured := &Connection{SASL: &SASL{Mechanism: MechOAuth, User: "alice"}}
 	withCert := &Connection{TLS: &tls.Config{}, ClientCert: newAuthority(t, "me").cert}
 	alert := func(text string) error {
 		return fmt.Errorf("read: %w", &net.OpError{Op: "remote error", Err: errors.New("tls: " + text)})

@@ -72,7 +72,8 @@ type loader struct {
 // value of its strongest source: flag, environment, file, default. Of the
 // files, the context's own keys are stronger than the client file that it
 // names; a client file named by flag or environment replaces all of the
-// context's Kafka keys, so that no half of one login is mixed with another. No store is opened. Every error is of exit code 2.
+// context's Kafka keys, so that no half of one login is mixed with another. No
+// store is opened. Every error is of exit code 2.
 func Load(s Sources) (*Resolved, []Warning, error) {
 	if s.Flag == nil {
 		s.Flag = func(string) ([]string, bool) { return nil, false }

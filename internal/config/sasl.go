@@ -41,7 +41,7 @@ func (b *builder) sasl() (*SASL, error) {
 	if want := moduleOf(mechanism); login.module != "" && !strings.HasSuffix(login.module, want) {
 		b.warn("%s: login module %q is not the one of %s, %s; its options are taken as if it were", keyJaas, printable(login.module), mechanism, want)
 	}
-	if mechanism == mechOAuth {
+	if mechanism == MechOAuth {
 		return b.oauth(login)
 	}
 	s := &SASL{
@@ -49,7 +49,7 @@ func (b *builder) sasl() (*SASL, error) {
 		User:      login.options["username"].Reveal(),
 		Password:  login.options["password"],
 	}
-	s.DelegationToken = mechanism != mechPlain && strings.EqualFold(login.options["tokenauth"].Reveal(), "true")
+	s.DelegationToken = mechanism != MechPlain && strings.EqualFold(login.options["tokenauth"].Reveal(), "true")
 	if b.stronger(keyUser) {
 		s.User = b.Text(keyUser)
 	}
@@ -83,7 +83,7 @@ func (b *builder) stronger(key string) bool {
 func (b *builder) mechanism(module string) (string, error) {
 	given := b.Text(keyMechanism)
 	switch m := strings.ToUpper(given); m {
-	case mechPlain, mechScram256, mechScram512, mechOAuth:
+	case MechPlain, MechScram256, MechScram512, MechOAuth:
 		return m, nil
 	case "GSSAPI":
 		return "", b.errorf(keyMechanism, "GSSAPI (Kerberos) is not supported: use PLAIN, SCRAM or OAUTHBEARER")
@@ -94,18 +94,18 @@ func (b *builder) mechanism(module string) (string, error) {
 	guess := ""
 	switch module {
 	case modulePlain:
-		guess = mechPlain
+		guess = MechPlain
 	case moduleScram:
-		guess = mechScram512
+		guess = MechScram512
 	case moduleOAuth:
-		guess = mechOAuth
+		guess = MechOAuth
 	case "":
 		return "", b.errorf(keyMechanism, "%s is not set, and there is no %s to tell it from", keyMechanism, keyJaas)
 	default:
 		return "", b.errorf(keyMechanism, "%s is not set (Java would take GSSAPI, which is not supported), and login module %q does not tell it", keyMechanism, printable(module))
 	}
 	other := ""
-	if guess == mechScram512 {
+	if guess == MechScram512 {
 		other = " (SCRAM-SHA-256 is as likely)"
 	}
 	b.warn("%s is not set, and a Java client would take GSSAPI: taken as %s%s by the login module", keyMechanism, guess, other)
@@ -114,9 +114,9 @@ func (b *builder) mechanism(module string) (string, error) {
 
 func moduleOf(mechanism string) string {
 	switch mechanism {
-	case mechPlain:
+	case MechPlain:
 		return modulePlain
-	case mechOAuth:
+	case MechOAuth:
 		return moduleOAuth
 	}
 	return moduleScram
@@ -144,7 +144,7 @@ func (b *builder) oauth(login *jaasLogin) (*SASL, error) {
 		}
 		return login.options[option].Reveal()
 	}
-	s := &SASL{Mechanism: mechOAuth}
+	s := &SASL{Mechanism: MechOAuth}
 	endpoint := b.Text(keyEndpoint)
 	if endpoint == "" {
 		return s, b.unsecured(s, login)

@@ -16,7 +16,7 @@ func (b *groupBuilder) mapChangelogs() {
 	if len(b.subs) == 0 {
 		return
 	}
-	names := b.x.internalTopics(b.in.ID, changelogSuffix)
+	names := b.x.internalTopics(b.in.ID, ChangelogSuffix)
 	left := b.mapByStoreName(names)
 	byCount := make(map[int32][]string)
 	for _, c := range left {
@@ -35,12 +35,12 @@ func (b *groupBuilder) mapByStoreName(changelogs []string) []string {
 	readers := make(map[string]*subtopologyParts)
 	for _, s := range b.subs {
 		for t := range s.repartitions {
-			readers[strings.TrimSuffix(t, repartitionSuffix)] = s
+			readers[strings.TrimSuffix(t, RepartitionSuffix)] = s
 		}
 	}
 	var left []string
 	for _, c := range changelogs {
-		s := readers[strings.TrimSuffix(c, changelogSuffix)]
+		s := readers[strings.TrimSuffix(c, ChangelogSuffix)]
 		if s == nil || s.partitions() != b.x.partitions(c) {
 			left = append(left, c)
 			continue

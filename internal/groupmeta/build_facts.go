@@ -48,7 +48,7 @@ func (b *groupBuilder) facts() {
 
 // changelogTopics lists the changelogs of the group with their ends.
 func (b *groupBuilder) changelogTopics() {
-	for _, name := range b.x.internalTopics(b.in.ID, changelogSuffix) {
+	for _, name := range b.x.internalTopics(b.in.ID, ChangelogSuffix) {
 		c := model.ChangelogTopic{Topic: name}
 		for p := range b.x.partitions(name) {
 			tp := model.TopicPartition{Topic: name, Partition: p}

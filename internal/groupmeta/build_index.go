@@ -98,9 +98,11 @@ func (x *snapshotIndex) partitions(topic string) int32 {
 	return 0
 }
 
+// Ends of the names of internal topics: GROUP-STORE-changelog,
+// GROUP-NAME-repartition.
 const (
-	changelogSuffix   = "-changelog"
-	repartitionSuffix = "-repartition"
+	ChangelogSuffix   = "-changelog"
+	RepartitionSuffix = "-repartition"
 )
 
 // internalTopics are the topics of a group that end like internal ones, sorted.

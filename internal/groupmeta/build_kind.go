@@ -54,7 +54,7 @@ func exists(in *snapshot.Group) bool {
 		asked = true
 		switch {
 		case c.ErrorCode == codeGroupNotFound:
-			if ofAnotherKind(c.ErrorMessage) {
+			if OfAnotherKind(c.ErrorMessage) {
 				return true
 			}
 		case c.ErrorCode != codeNone, c.State != model.StateDead, len(c.Members) > 0:
@@ -63,13 +63,13 @@ func exists(in *snapshot.Group) bool {
 	}
 	if s := in.Streams; s != nil {
 		asked = true
-		if s.ErrorCode != codeGroupNotFound || ofAnotherKind(s.ErrorMessage) {
+		if s.ErrorCode != codeGroupNotFound || OfAnotherKind(s.ErrorMessage) {
 			return in.Classic == nil || !saysGone(in.Classic)
 		}
 	}
 	if s := in.Consumer; s != nil {
 		asked = true
-		if s.ErrorCode != codeGroupNotFound || ofAnotherKind(s.ErrorMessage) {
+		if s.ErrorCode != codeGroupNotFound || OfAnotherKind(s.ErrorMessage) {
 			return in.Classic == nil || !saysGone(in.Classic)
 		}
 	}
@@ -80,14 +80,15 @@ func exists(in *snapshot.Group) bool {
 // any kind exists.
 func saysGone(c *snapshot.ClassicGroup) bool {
 	if c.ErrorCode == codeGroupNotFound {
-		return !ofAnotherKind(c.ErrorMessage)
+		return !OfAnotherKind(c.ErrorMessage)
 	}
 	return c.ErrorCode == codeNone && c.State == model.StateDead && len(c.Members) == 0
 }
 
-// ofAnotherKind reads the message that goes with error 69: "Group x is not a
-// classic group."
-func ofAnotherKind(message *string) bool {
+// OfAnotherKind reports whether the message that goes with error 69 says that
+// there is a group of that name, of another kind: "Group x is not a classic
+// group." (broker-facts.md, section 2). It is false for no message.
+func OfAnotherKind(message *string) bool {
 	return message != nil && strings.Contains(*message, " is not a ")
 }
 
@@ -171,7 +172,7 @@ func kindOfUnsettled(x *snapshotIndex, in *snapshot.Group) (model.Kind, model.Ki
 		return model.Classic, model.BasisClientIDs
 	case plain:
 		return model.Consumer, model.BasisAssignment
-	case len(x.internalTopics(in.ID, changelogSuffix)) > 0, len(x.internalTopics(in.ID, repartitionSuffix)) > 0:
+	case len(x.internalTopics(in.ID, ChangelogSuffix)) > 0, len(x.internalTopics(in.ID, RepartitionSuffix)) > 0:
 		return model.Classic, model.BasisTopics
 	}
 	return model.Unknown, model.BasisNone

@@ -99,7 +99,7 @@ func (b *groupBuilder) topologyFromTasks() {
 	}
 	for _, s := range b.subs {
 		for t := range s.sources {
-			if strings.HasPrefix(t, b.in.ID+"-") && strings.HasSuffix(t, repartitionSuffix) {
+			if strings.HasPrefix(t, b.in.ID+"-") && strings.HasSuffix(t, RepartitionSuffix) {
 				s.repartitions[t] = true
 			}
 		}

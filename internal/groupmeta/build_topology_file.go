@@ -66,7 +66,7 @@ func (b *groupBuilder) checkSources(k subtopologyKey, s *subtopologyParts, f *mo
 // internalName gives an internal topic of a description its application id.
 func (b *groupBuilder) internalName(topic string) string {
 	full := b.in.ID + "-" + topic
-	if b.x.topics[full] != nil || strings.HasSuffix(topic, repartitionSuffix) && !strings.HasPrefix(topic, b.in.ID+"-") {
+	if b.x.topics[full] != nil || strings.HasSuffix(topic, RepartitionSuffix) && !strings.HasPrefix(topic, b.in.ID+"-") {
 		return full
 	}
 	return topic
@@ -77,7 +77,7 @@ func (b *groupBuilder) changelogsOfStores(k subtopologyKey, s *subtopologyParts,
 	yes, no := true, false
 	s.complete = true
 	for _, store := range stores {
-		topic := b.in.ID + "-" + store + changelogSuffix
+		topic := b.in.ID + "-" + store + ChangelogSuffix
 		switch b.x.topicState(topic) {
 		case topicThere, topicMissing, topicHidden, topicFailed:
 			s.changelogs = append(s.changelogs, topic)

@@ -146,7 +146,7 @@ func (p *topologyTextParser) addNode(kind, text string) error {
 // note gathers the topics of a node in its sub-topology.
 func (p *topologyTextParser) note(s *model.Subtopology, n *model.TopologyNode) {
 	for _, t := range n.Topics {
-		internal := strings.HasSuffix(t, repartitionSuffix)
+		internal := strings.HasSuffix(t, RepartitionSuffix)
 		switch {
 		case n.Kind == nodeSource && internal:
 			s.RepartitionSourceTopics = append(s.RepartitionSourceTopics, t)

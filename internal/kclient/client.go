@@ -27,7 +27,7 @@ const (
 	defaultDialTimeout    = 10 * time.Second
 	defaultTimeout        = 30 * time.Second
 	keyOffsetFetch        = 9
-	keyApiVersions        = 18
+	keyAPIVersions        = 18
 	keyStreamsDescribe    = 89
 )
 
@@ -134,7 +134,7 @@ func versions() *kversion.Versions {
 		}
 	}
 	v.SetMaxKeyVersion(keyOffsetFetch, 9)
-	v.SetMaxKeyVersion(keyApiVersions, 4)
+	v.SetMaxKeyVersion(keyAPIVersions, 4)
 	return v
 }
 
@@ -144,13 +144,13 @@ func mechanism(s *config.SASL) (sasl.Mechanism, error) {
 		return scram.Auth{User: user, Pass: pass, IsToken: s.DelegationToken}, nil
 	}
 	switch s.Mechanism {
-	case "PLAIN":
+	case config.MechPlain:
 		return plain.Plain(func(context.Context) (plain.Auth, error) { return plain.Auth{User: user, Pass: pass}, nil }), nil
-	case "SCRAM-SHA-256":
+	case config.MechScram256:
 		return scram.Sha256(scramAuth), nil
-	case "SCRAM-SHA-512":
+	case config.MechScram512:
 		return scram.Sha512(scramAuth), nil
-	case "OAUTHBEARER":
+	case config.MechOAuth:
 		return oauth.Oauth(func(ctx context.Context) (oauth.Auth, error) {
 			token, ext, err := s.Token(ctx)
 			return oauth.Auth{Token: token, Extensions: ext}, err

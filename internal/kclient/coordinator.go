@@ -196,7 +196,7 @@ func (r *run) askBatch(ctx context.Context, b batch) {
 func (r *run) noteUnsupported(p part) {
 	r.missingAPIs |= p
 	if p == partStreams {
-		r.setOptionLocked(OptionStreams, "unsupported")
+		r.setOptionLocked(OptionStreams, OptionUnsupported)
 	}
 }
 

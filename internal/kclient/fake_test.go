@@ -172,7 +172,7 @@ func (c *fakeConn) Write(b []byte) (int, error) {
 	}
 	resp := req.ResponseKind()
 	head := 8
-	if resp.IsFlexible() && resp.Key() != keyApiVersions {
+	if resp.IsFlexible() && resp.Key() != keyAPIVersions {
 		head = 9
 	}
 	if err := resp.ReadFrom(b[head:]); err != nil {

@@ -41,7 +41,7 @@ func (r *run) askConfigs(ctx context.Context, node int32, groups []*group) {
 	}
 	kresp, err := r.c.sendBeside(ctx, node, req)
 	if err != nil {
-		r.setOption(OptionGroupConfigs, "failed")
+		r.setOption(OptionGroupConfigs, OptionFailed)
 		return
 	}
 	resp := kresp.(*kmsg.DescribeConfigsResponse)
@@ -53,15 +53,15 @@ func (r *run) askConfigs(ctx context.Context, node int32, groups []*group) {
 		if g == nil {
 			continue
 		}
-		option := "failed"
+		option := OptionFailed
 		switch {
 		case w.ErrorCode == 0:
-			option = "read"
+			option = OptionRead
 			g.g.Configs = configsFromWire(w.Configs)
 		case w.ErrorCode == kerr.InvalidRequest.Code:
-			option = "unsupported"
+			option = OptionUnsupported
 		case isRefusal(w.ErrorCode):
-			option = "refused"
+			option = OptionRefused
 		}
 		r.setOptionLocked(OptionGroupConfigs, option)
 	}

@@ -141,12 +141,6 @@ func (r *run) names(lists ...[]string) {
 	}
 }
 
-// Suffixes of the names of internal topics.
-const (
-	changelogSuffix   = "-changelog"
-	repartitionSuffix = "-repartition"
-)
-
 // internalOf are the groups whose internal topics are found by name: KIP-1071
 // groups and plain consumer groups, as far as they are known to be that, have
 // a topology or no such topics.
@@ -166,8 +160,8 @@ func (r *run) internalOf() map[string]bool {
 func (r *run) collectInternal() {
 	wanted := r.internalOf()
 	for name := range r.all {
-		changelog := strings.HasSuffix(name, changelogSuffix)
-		if (changelog || strings.HasSuffix(name, repartitionSuffix)) && fitsGroup(name, wanted) {
+		changelog := strings.HasSuffix(name, groupmeta.ChangelogSuffix)
+		if (changelog || strings.HasSuffix(name, groupmeta.RepartitionSuffix)) && fitsGroup(name, wanted) {
 			t := r.topic(name)
 			t.sized = t.sized || changelog
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
@@ -83,7 +84,7 @@ func (r *run) identify(ctx context.Context) {
 // isOtherKind reports a group that exists, and is nothing that was asked for.
 func (g *group) isOtherKind() bool {
 	c := g.g.Classic
-	return c != nil && c.ErrorCode == kerr.GroupIDNotFound.Code && c.ErrorMessage != nil && strings.Contains(*c.ErrorMessage, " is not a ")
+	return c != nil && c.ErrorCode == kerr.GroupIDNotFound.Code && groupmeta.OfAnotherKind(c.ErrorMessage)
 }
 
 func (r *run) listOne(ctx context.Context, node int32) (*kmsg.ListGroupsResponse, error) {

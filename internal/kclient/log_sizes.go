@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
@@ -60,8 +61,8 @@ func (r *run) readLogSizes(ctx context.Context, topics []*kmsg.MetadataResponseT
 	wg.Wait()
 }
 
-// earlyChangelogs are the changelogs that named groups have by their topics' names, known
-// before anything else of the groups is.
+// earlyChangelogs are the changelogs that named groups have by their topics'
+// names, known before anything else of the groups is.
 func (r *run) earlyChangelogs() []*kmsg.MetadataResponseTopic {
 	var out []*kmsg.MetadataResponseTopic
 	wanted := map[string]bool{}
@@ -69,7 +70,7 @@ func (r *run) earlyChangelogs() []*kmsg.MetadataResponseTopic {
 		wanted[g.id] = g.listed == 0 || g.listed == partClassic
 	}
 	for name, t := range r.all {
-		if strings.HasSuffix(name, changelogSuffix) && fitsGroup(name, wanted) {
+		if strings.HasSuffix(name, groupmeta.ChangelogSuffix) && fitsGroup(name, wanted) {
 			out = append(out, t)
 		}
 	}
@@ -107,13 +108,13 @@ func (r *run) recordLogSizes() {
 	}
 	switch {
 	case refused > 0 && refused == len(z.codes):
-		r.setOption(OptionLogDirs, "refused")
+		r.setOption(OptionLogDirs, OptionRefused)
 	case refused > 0:
 		r.setOption(OptionLogDirs, fmt.Sprintf("refused by %d of %d brokers", refused, len(z.codes)))
 	case failed > 0:
-		r.setOption(OptionLogDirs, "failed")
+		r.setOption(OptionLogDirs, OptionFailed)
 	case len(z.codes) > 0:
-		r.setOption(OptionLogDirs, "read")
+		r.setOption(OptionLogDirs, OptionRead)
 	}
 }
 

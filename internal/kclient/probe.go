@@ -13,6 +13,7 @@ import (
 
 	"github.com/streamctl/streamctl/internal/config"
 	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/model"
 )
 
 // Steps of a probe, in their order for one broker.
@@ -26,9 +27,9 @@ const (
 
 // ProbeStep is one step of testing a connection.
 type ProbeStep struct {
-	Step   string        // tcp, tls, login, api-versions, metadata
-	Object string        // "bootstrap HOST:PORT" or "broker ID HOST:PORT"
-	OK     bool          //
+	Step   string // tcp, tls, login, api-versions, metadata
+	Object string // "bootstrap HOST:PORT" or "broker ID HOST:PORT"
+	OK     bool
 	Took   time.Duration // 0 where it is not known by itself
 	Detail string        // for example the TLS version, or how many brokers; "" when there is nothing to say
 	Error  string        // "" when OK
@@ -124,10 +125,7 @@ func (c *Client) probeOne(ctx context.Context, p *Probe, t probeTarget) *kmsg.Me
 		}
 	}
 	resp := kresp.(*kmsg.MetadataResponse)
-	detail := "1 broker"
-	if n := len(resp.Brokers); n != 1 {
-		detail = fmt.Sprintf("%d brokers", n)
-	}
+	detail := model.Count(len(resp.Brokers), "broker")
 	p.Steps = append(p.Steps, ProbeStep{Step: StepMetadata, Object: t.object, OK: true, Took: took, Detail: detail})
 	return resp
 }

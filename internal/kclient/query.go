@@ -61,11 +61,19 @@ func DescribeQuery(groups ...string) Query {
 // ListQuery asks for what a list of groups needs: no offsets, no topics.
 func ListQuery() Query { return Query{ListAll: true, Describe: true} }
 
-// Options of a snapshot: keys and some of their values.
+// Keys of a snapshot's options: what was read besides the groups.
 const (
-	OptionLogDirs      = "log_dirs"      // "read", "refused", "refused by 1 of 3 brokers", "failed"
-	OptionGroupConfigs = "group_configs" // "read", "refused", "unsupported", "failed"
-	OptionStreams      = "streams"       // "unsupported": no broker knows API 89, or the feature is off
+	OptionLogDirs      = "log_dirs"      // any value; "refused by 1 of 3 brokers" too
+	OptionGroupConfigs = "group_configs" // any value
+	OptionStreams      = "streams"       // OptionUnsupported: no broker knows API 89, or the feature is off
+)
+
+// Values of a snapshot's options.
+const (
+	OptionRead        = "read"
+	OptionRefused     = "refused"
+	OptionUnsupported = "unsupported"
+	OptionFailed      = "failed"
 )
 
 // wantsOffsets reports whether commits and logs of g are to be read.

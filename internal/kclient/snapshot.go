@@ -147,7 +147,7 @@ func (r *run) finish() {
 	}
 	s := r.s
 	if len(s.APIVersions) > 0 && !slices.ContainsFunc(s.APIVersions, knowsStreams) {
-		r.setOption(OptionStreams, "unsupported")
+		r.setOption(OptionStreams, OptionUnsupported)
 	}
 	s.Brokers, s.APIVersions, s.Groups = full(s.Brokers), full(s.APIVersions), full(s.Groups)
 	s.Topics, s.Logs, s.LogSizes = full(s.Topics), full(s.Logs), full(s.LogSizes)

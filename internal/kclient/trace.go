@@ -77,7 +77,7 @@ func (t *trace) OnBrokerConnect(m kgo.BrokerMetadata, _ time.Duration, _ net.Con
 func (t *trace) OnBrokerWrite(m kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, _ error) {
 	step := config.StepRequest
 	switch key {
-	case keyApiVersions:
+	case keyAPIVersions:
 		step = config.StepVersions
 	case 17, 36:
 		step = config.StepLogin
