@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 
 	"github.com/streamctl/streamctl/internal/errs"
 )
@@ -46,9 +46,13 @@ func runDocs(root *cobra.Command, o *docsOptions) error {
 	if err := os.MkdirAll(o.dir, 0o755); err != nil {
 		return fmt.Errorf("docs: %w", err)
 	}
-	pages := markdownPages(root)
+	tag(root)
 	if o.format == "man" {
-		pages = manPages(root)
+		return doc.GenManTree(root, &doc.GenManHeader{Title: "STREAMCTL", Section: "1", Source: "streamctl"}, o.dir)
+	}
+	pages, err := markdownPages(root)
+	if err != nil {
+		return fmt.Errorf("docs: %w", err)
 	}
 	for name, text := range pages {
 		if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o644); err != nil {
@@ -58,26 +62,36 @@ func runDocs(root *cobra.Command, o *docsOptions) error {
 	return nil
 }
 
-// documented goes through a command and all below it that help shows, and gives
-// each what cobra adds only before it runs.
-func documented(c *cobra.Command, visit func(*cobra.Command)) {
-	c.InitDefaultHelpFlag()
-	visit(c)
-	for _, k := range documentedChildren(c) {
-		documented(k, visit)
+// tag leaves the date out of every page, so that the same tree gives the same
+// pages.
+func tag(c *cobra.Command) {
+	c.DisableAutoGenTag = true
+	for _, k := range c.Commands() {
+		tag(k)
 	}
 }
 
-// documentedChildren are the commands right below one that have a page, by name.
-func documentedChildren(c *cobra.Command) []*cobra.Command {
-	kids := slices.DeleteFunc(slices.Clone(c.Commands()), func(k *cobra.Command) bool {
-		return !k.IsAvailableCommand() || k.IsAdditionalHelpTopicCommand()
-	})
-	slices.SortFunc(kids, func(a, b *cobra.Command) int { return strings.Compare(a.Name(), b.Name()) })
-	return kids
-}
-
-// pageName is the name of a command's page without its ending.
-func pageName(c *cobra.Command, separator string) string {
-	return strings.ReplaceAll(c.CommandPath(), " ", separator)
+// markdownPages gives the name of each markdown page with its text. A test
+// compares them with docs/cli.
+func markdownPages(root *cobra.Command) (map[string]string, error) {
+	tag(root)
+	pages := map[string]string{}
+	var walk func(*cobra.Command) error
+	walk = func(c *cobra.Command) error {
+		var b strings.Builder
+		if err := doc.GenMarkdown(c, &b); err != nil {
+			return err
+		}
+		pages[strings.ReplaceAll(c.CommandPath(), " ", "_")+".md"] = b.String()
+		for _, k := range c.Commands() {
+			if !k.IsAvailableCommand() || k.IsAdditionalHelpTopicCommand() {
+				continue
+			}
+			if err := walk(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return pages, walk(root)
 }

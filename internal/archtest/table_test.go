@@ -51,9 +51,12 @@ func layout() []row {
 		{pkg: "internal/controltopic", ours: list("control errs"), others: []string{kgo, kadm, kerr}},
 		{pkg: "internal/report", ours: list("model groupmeta plan progress render"), pure: true},
 		{
-			pkg:    "internal/render",
-			ours:   list("model ui"),
-			others: []string{"github.com/mattn/go-runewidth", "github.com/fatih/color", "go.yaml.in/yaml/v3"},
+			pkg:  "internal/render",
+			ours: list("model ui"),
+			// runewidth is what tablewriter measures with.
+			others: []string{
+				"github.com/olekukonko/tablewriter", "github.com/mattn/go-runewidth", "github.com/fatih/color", "go.yaml.in/yaml/v3",
+			},
 		},
 		{pkg: "internal/progress", ours: list("model plan"), pure: true},
 		{pkg: "internal/plan", ours: list("model assign"), pure: true},

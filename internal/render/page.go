@@ -195,5 +195,7 @@ func (p *Page) grid(g *Grid, design bool) {
 	if p.Wide() {
 		f.form = InWide
 	}
-	g.write(&p.b, g.arrange(f), !p.o.NoHeaders, p.o.Color)
+	if err := g.write(&p.b, g.arrange(f), !p.o.NoHeaders, p.o.Color); err != nil && p.err == nil {
+		p.err = err
+	}
 }

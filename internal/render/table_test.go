@@ -113,20 +113,26 @@ row-1  1,000      ≤1,000  päivää 世界
 	}
 }
 
-// Columns are as wide as what they hold on a terminal, with and without
-// headings; the last blanks of a line are left out.
-func TestLinesOfATable(t *testing.T) {
-	g := grid(2)
+// Tables beyond libraryRows do not go through the library and look the same.
+func TestBothWaysWriteTheSameBytes(t *testing.T) {
+	g := grid(40)
 	g.Footer(Text("total"), Blank(), Num(5), Blank(), Blank(), Blank())
-	rows := "row-0      0          ≤0  -\nrow-1  1,000      ≤1,000  päivää 世界\ntotal                  5\n"
-	if got, want := write(t, Options{}, report{g}), "NAME     LAG  TO RESTORE  NOTE\n"+rows; got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
-	if got := write(t, Options{NoHeaders: true}, report{g}); got != rows {
-		t.Errorf("got\n%swant\n%s", got, rows)
-	}
-	if got := write(t, Options{NoHeaders: true}, report{grid(0)}); got != "" {
-		t.Errorf("a table of nothing: %q", got)
+	for _, f := range []fit{{form: InDefault}, {form: InWide}, {form: InDefault, width: 25}} {
+		for _, colour := range []bool{false, true} {
+			for _, headings := range []bool{false, true} {
+				rows := append(slices.Clone(g.rows), g.footer)
+				var library, direct bytes.Buffer
+				r := newLineRenderer(g, g.arrange(f), &library, colour)
+				if err := r.throughLibrary(rows, headings); err != nil {
+					t.Fatal(err)
+				}
+				r = newLineRenderer(g, g.arrange(f), &direct, colour)
+				r.direct(rows, headings)
+				if library.String() != direct.String() {
+					t.Fatalf("library:\n%sdirect:\n%s", library.String(), direct.String())
+				}
+			}
+		}
 	}
 }
 
