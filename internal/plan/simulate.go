@@ -24,7 +24,6 @@ type run struct {
 	set       *settings
 	before    Balance
 	converged bool
-	findings  []Finding
 	copies    string
 }
 
@@ -54,30 +53,38 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 		return nil, fmt.Errorf("assignor %q is not known", assignor)
 	}
 	list, wait := steps(o.Changes)
-	limit := o.MaxRounds
 	for i, step := range list {
 		if err := sim.change(step, i == 0); err != nil {
 			return nil, err
 		}
-		left := wait[i]
-		for last := i == len(list)-1; last || left > 0; left-- {
-			if last && (r.rec.totals.Rounds >= limit || len(r.rec.rounds) >= 2*limit+2) {
-				r.converged = false
-				return r, sim.finish(true)
-			}
-			more, err := sim.round()
-			if err != nil {
-				return nil, err
-			}
-			if !more {
-				break
-			}
-			if o.trace != nil {
-				o.trace(sim, &r.rec.rounds[len(r.rec.rounds)-1])
-			}
+		most := wait[i]
+		if i == len(list)-1 {
+			most = -1
+		}
+		bounded, err := r.rounds(sim, most, o.MaxRounds)
+		if err != nil {
+			return nil, err
+		}
+		if bounded {
+			r.converged = false
+			return r, sim.finish(true)
 		}
 	}
 	return r, sim.finish(false)
+}
+
+// rounds runs so many rounds, or with a negative number all that come up to the
+// bound. It reports whether the bound cut them off.
+func (r *run) rounds(sim simulation, most, limit int) (bounded bool, err error) {
+	for n := 0; most < 0 || n < most; n++ {
+		if most < 0 && (r.rec.totals.Rounds >= limit || len(r.rec.rounds) >= 2*limit+2) {
+			return true, nil
+		}
+		if more, err := sim.round(); err != nil || !more {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // newName names an instance that joins.

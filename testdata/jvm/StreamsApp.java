@@ -35,6 +35,7 @@ import org.apache.kafka.streams.processor.StateRestoreListener;
  * <pre>
  *   add CLIENT_ID [key=value ...]   starts an instance
  *   close CLIENT_ID                 closes it cleanly
+ *   thread CLIENT_ID                starts one more thread in it
  * </pre>
  *
  * <p>The end of standard input ends the JVM at once. Settings of our own: app.process.id (the process UUID, written to
@@ -71,6 +72,8 @@ public class StreamsApp {
         start(base, args[1], words);
       } else if (words[0].equals("close") && INSTANCES.containsKey(words[1])) {
         INSTANCES.remove(words[1]).close(Duration.ofSeconds(20));
+      } else if (words[0].equals("thread") && INSTANCES.containsKey(words[1])) {
+        INSTANCES.get(words[1]).addStreamThread();
       }
     }
     Runtime.getRuntime().halt(143);
