@@ -31,7 +31,8 @@ is missing. Without COMMAND, for all commands. With COMMAND the exit code is 3 w
 something it cannot do without is missing.
 
 READ, WRITE, DELETE and ALTER include DESCRIBE; ALTER_CONFIGS includes
-DESCRIBE_CONFIGS.
+DESCRIBE_CONFIGS. A streams group is refused whole while one of its topics is
+hidden. One row stands for all commands that need the same; -o wide has each.
 
 ` + permissionTable(),
 		Example: "  streamctl can-i -g shop\n  streamctl can-i describe -g shop",
@@ -59,14 +60,14 @@ type need struct {
 // needs lists what the commands that talk to a cluster use (broker-facts).
 func needs() []need {
 	list := []need{
-		{"get groups", "DESCRIBE", "cluster", "ListGroups", "list every group; without it only those with DESCRIBE of their own", false},
-		{"get groups", "DESCRIBE", "group", "ListGroups, DescribeGroups, StreamsGroupDescribe", "list this group", true},
+		{"get groups", "DESCRIBE", "cluster", "ListGroups", "every group, not only those with a right of their own", false},
+		{"get groups", "DESCRIBE", "group", "ListGroups, DescribeGroups, StreamsGroupDescribe", "this group", true},
 	}
 	for _, c := range []string{"describe", "get instances", "get members", "get tasks", "wait", "watch", "check stop", "snapshot"} {
 		list = append(list,
 			need{c, "DESCRIBE", "group", "FindCoordinator, DescribeGroups, StreamsGroupDescribe, OffsetFetch", "members, assignment, commits", true},
-			need{c, "DESCRIBE", "topics", "Metadata, ListOffsets, OffsetFetch", "lag and restore state; a streams group is refused whole without it", true},
-			need{c, "DESCRIBE_CONFIGS", "group", "DescribeConfigs", "standbys and timeouts of a streams group", false},
+			need{c, "DESCRIBE", "topics", "Metadata, ListOffsets, OffsetFetch", "lag, restore state", true},
+			need{c, "DESCRIBE_CONFIGS", "group", "DescribeConfigs", "streams groups: standbys, timeouts", false},
 			need{c, "DESCRIBE", "cluster", "DescribeLogDirs", "sizes in bytes", false},
 		)
 	}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"io"
 	"slices"
 	"time"
 
@@ -31,6 +32,9 @@ cluster for them, for two seconds at most.`,
 			root, out := c.Root(), d.io.Out
 			switch a[0] {
 			case "bash":
+				if _, err := io.WriteString(out, bashWords); err != nil {
+					return err
+				}
 				return root.GenBashCompletionV2(out, true)
 			case "zsh":
 				return root.GenZshCompletion(out)
@@ -43,6 +47,18 @@ cluster for them, for two seconds at most.`,
 		},
 	}
 }
+
+// bashWords stands in for the one function of the package bash-completion that
+// the script needs, where that is not installed.
+const bashWords = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
+_get_comp_words_by_ref() {
+    words=("${COMP_WORDS[@]}")
+    cword=$COMP_CWORD
+    cur=${COMP_WORDS[COMP_CWORD]}
+    prev=${COMP_WORDS[COMP_CWORD-1]}
+}
+fi
+`
 
 // bindCompletions completes the values of the flags that every command has.
 func bindCompletions(root *cobra.Command, d *deps) {

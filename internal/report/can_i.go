@@ -1,6 +1,8 @@
 package report
 
 import (
+	"strconv"
+
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/render"
 )
@@ -67,23 +69,57 @@ func (c *CanI) Text(p *render.Page) {
 	}
 	if len(c.Permissions) > 0 {
 		p.Blank()
-		p.Rows(c.Grid())
-	}
-	for _, perm := range c.Permissions {
-		if perm.Ask != nil {
-			p.Line(2, "ask for: "+render.Escape(*perm.Ask))
+		rows := c.Permissions
+		if !p.Wide() {
+			rows = folded(rows)
 		}
+		p.Rows(permissionGrid(rows))
+	}
+	asked := map[string]bool{}
+	for _, perm := range c.Permissions {
+		if perm.Ask == nil || asked[*perm.Ask] {
+			continue
+		}
+		asked[*perm.Ask] = true
+		word := "optional: "
+		if perm.Required {
+			word = "ask for: "
+		}
+		p.Line(2, word+render.Escape(*perm.Ask))
 	}
 }
 
+// folded are the permissions with one row for all commands that need the same.
+func folded(list []Permission) []Permission {
+	type key struct{ operation, resource, purpose string }
+	at, more := map[key]int{}, map[int]int{}
+	var out []Permission
+	for _, p := range list {
+		k := key{p.Operation, p.Resource, p.Purpose}
+		i, ok := at[k]
+		if ok {
+			more[i]++
+			continue
+		}
+		at[k] = len(out)
+		out = append(out, p)
+	}
+	for i, n := range more {
+		out[i].Command += " +" + strconv.Itoa(n)
+	}
+	return out
+}
+
 // Grid is a row a permission.
-func (c *CanI) Grid() *render.Grid {
+func (c *CanI) Grid() *render.Grid { return permissionGrid(c.Permissions) }
+
+func permissionGrid(list []Permission) *render.Grid {
 	g := render.NewGrid(
 		render.Column{Head: "COMMAND"}, render.Column{Head: "OPERATION"}, render.Column{Head: "RESOURCE", Cap: nameCap},
-		render.Column{Head: "ALLOWED"}, render.Column{Head: "REQUIRED", Drop: 2}, render.Column{Head: "FOR", Key: "purpose", Cap: 24, Drop: 1},
+		render.Column{Head: "ALLOWED"}, render.Column{Head: "REQUIRED", Drop: 1}, render.Column{Head: "FOR", Key: "purpose", Drop: 2},
 		render.Column{Head: "API", In: render.InFull}, render.Column{Head: "ASK", In: render.InMachine},
 	)
-	for _, p := range c.Permissions {
+	for _, p := range list {
 		allowed := render.Bool(p.Allowed)
 		if p.Allowed != nil && !*p.Allowed {
 			allowed = allowed.In(render.Problem)
