@@ -52,6 +52,9 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 	default:
 		return nil, fmt.Errorf("assignor %q is not known", assignor)
 	}
+	if o.trace != nil {
+		sim = &tracedSimulation{sim, r.rec, o.trace}
+	}
 	list, wait := steps(o.Changes)
 	for i, step := range list {
 		if err := sim.change(step, i == 0); err != nil {

@@ -53,6 +53,21 @@ func Trace(in *Input, o Options) ([]TracedRound, error) {
 	return rounds, err
 }
 
+// tracedSimulation tells of every round of a simulation.
+type tracedSimulation struct {
+	simulation
+	rec  *recorder
+	tell func(simulation, *Round)
+}
+
+func (s *tracedSimulation) round() (bool, error) {
+	more, err := s.simulation.round()
+	if n := len(s.rec.rounds); more && err == nil && n > 0 {
+		s.tell(s.simulation, &s.rec.rounds[n-1])
+	}
+	return more, err
+}
+
 func (c *classicSim) traced() []TracedMember {
 	var out []TracedMember
 	for _, p := range c.procs {
