@@ -19,7 +19,7 @@ func FromGroup(g *model.Group) (*Input, error) {
 	}
 	in := &Input{
 		Group: g.ID, Kind: g.Kind, State: g.State, ClusterID: g.ClusterID, TakenAt: g.TakenAt,
-		KafkaVersion: g.Facts.KafkaVersion, TopicRacks: g.Facts.TopicRacks, Fingerprint: Fingerprint(g), Errors: g.Errors, group: g,
+		KafkaVersion: g.Facts.KafkaVersion, TopicRacks: g.Facts.TopicRacks, Fingerprint: Fingerprint(g), Errors: g.Errors, AsOf: g.Positions.AsOf, group: g,
 	}
 	switch g.Kind {
 	case model.Classic:

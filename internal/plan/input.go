@@ -28,10 +28,11 @@ type Input struct {
 	Instances  []Instance
 	TopicRacks map[string][][]string
 
-	Settings []Setting // known of the group itself
-	Settled  bool      // nothing is planned and no hand-over runs
-	NextMs   *int64    // planned rebalance, from TakenAt; nil: none
-	Epoch    int32     // streams groups
+	Settings []Setting  // known of the group itself
+	Settled  bool       // nothing is planned and no hand-over runs
+	NextMs   *int64     // planned rebalance, from TakenAt; nil: none
+	AsOf     *time.Time // of the positions, as far as known
+	Epoch    int32      // streams groups
 
 	Errors   []model.ReadError
 	Findings []Finding // about what the group told

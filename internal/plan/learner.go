@@ -1,9 +1,6 @@
 package plan
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/streamctl/streamctl/internal/assign"
 	"github.com/streamctl/streamctl/internal/model"
 )
@@ -84,10 +81,16 @@ func (s *learnerSim) takeOver(from *Instance, party int32) {
 	}
 	for k := range from.Members {
 		m := &from.Members[k]
-		w := &learnerWorker{id: m.ID, label: m.Name, tasks: map[assign.Task]*learnerTask{}}
-		sums := make(map[assign.Task]int64, len(m.Reported))
+		w := &learnerWorker{id: m.ID, label: m.Name}
+		w.tasks = make(map[assign.Task]*learnerTask, len(m.Active)+len(m.Standby)+len(m.Learner))
+		var sums map[assign.Task]int64
+		if len(m.Standby)+len(m.Learner) > 0 {
+			sums = make(map[assign.Task]int64, len(m.Reported))
+		}
 		for _, r := range m.Reported {
-			sums[r.Task] = r.Sum
+			if sums != nil {
+				sums[r.Task] = r.Sum
+			}
 			if s.in.Kind == model.Classic && r.Sum >= 0 && s.top.Stateful(r.Task) { // left over on disk
 				w.tasks[r.Task] = &learnerTask{role: model.Standby, lag: max(0, s.ends[r.Task]-r.Sum)}
 			}
@@ -106,8 +109,10 @@ func (s *learnerSim) takeOver(from *Instance, party int32) {
 		}
 		copies(m.Standby, model.Standby)
 		copies(m.Learner, model.Learner)
-		for _, t := range m.Active {
-			w.tasks[t] = &learnerTask{role: model.Active}
+		slab := make([]learnerTask, len(m.Active))
+		for n, t := range m.Active {
+			slab[n].role = model.Active
+			w.tasks[t] = &slab[n]
 		}
 		i.workers = append(i.workers, w)
 	}
@@ -186,8 +191,8 @@ func (s *learnerSim) input() assign.LearnerInput {
 		}
 		for _, w := range i.workers {
 			lw := assign.LearnerWorker{ID: w.id, Generation: s.generation}
-			for _, t := range slices.Sorted(maps.Keys(w.tasks)) {
-				x := w.tasks[t]
+			lw.Tasks = make([]assign.LearnerTask, 0, len(w.tasks))
+			for t, x := range w.tasks { // no order matters to the assignor
 				if x.gaveUp {
 					delete(w.tasks, t)
 					continue

@@ -25,8 +25,11 @@ func (s *learnerSim) apply(res *assign.LearnerResult, before map[int32]map[assig
 		for _, ws := range share.Workers {
 			w := workers[ws.ID]
 			w.tasks = make(map[assign.Task]*learnerTask, len(ws.Tasks))
-			for _, a := range ws.Tasks {
-				w.tasks[a.Task] = s.given(&a, had[a.Task])
+			slab := make([]learnerTask, len(ws.Tasks))
+			for n := range ws.Tasks {
+				a := &ws.Tasks[n]
+				slab[n] = s.given(a, had[a.Task])
+				w.tasks[a.Task] = &slab[n]
 			}
 		}
 		if i.leaving && len(share.Active) == 0 {
@@ -55,8 +58,8 @@ func (i *learnerInst) best() map[assign.Task]*learnerTask {
 
 // given is a task as a worker has it after the round. An active that has to be
 // restored runs once it is; its instance is its owner from now on.
-func (s *learnerSim) given(a *assign.LearnerAssigned, old *learnerTask) *learnerTask {
-	x := &learnerTask{role: a.Role, tagged: a.BeingLearned, gaveUp: a.Release, lag: s.ends[a.Task]}
+func (s *learnerSim) given(a *assign.LearnerAssigned, old *learnerTask) learnerTask {
+	x := learnerTask{role: a.Role, tagged: a.BeingLearned, gaveUp: a.Release, lag: s.ends[a.Task]}
 	if old != nil {
 		x.lag = old.lag
 		x.ready = a.Role == model.Learner && old.role == model.Learner && old.ready

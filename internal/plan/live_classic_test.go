@@ -49,12 +49,12 @@ func (l *liveChange) recorded() []liveRound {
 // matches reports whether the simulated rounds are the recorded ones. A
 // recording may end before the group settled.
 func (l *liveChange) matches(rounds [][]threadLine, process bool) bool {
-	real := l.recorded()
-	if len(rounds) < len(real) || len(rounds) > len(real) && l.Name != "live-add23slow" {
+	was := l.recorded()
+	if len(rounds) < len(was) || len(rounds) > len(was) && l.Name != "live-add23slow" {
 		return false
 	}
-	for i := range real {
-		got, want := rounds[i], real[i].lines()
+	for i := range was {
+		got, want := rounds[i], was[i].lines()
 		if process {
 			got, want = perProcess(got), perProcess(want)
 		}
@@ -100,15 +100,15 @@ func TestRecordedChanges(t *testing.T) {
 // heartbeat and a second more.
 func (l *liveChange) checkTimes(t *testing.T, at []float64) {
 	t.Helper()
-	real := l.recorded()
-	for i := range min(len(real), len(at)) {
-		got, was := at[i], real[i].Ms
+	was := l.recorded()
+	for i := range min(len(was), len(at)) {
+		got, took := at[i], was[i].Ms
 		if i > 0 {
-			got, was = at[i]-at[i-1], real[i].Ms-real[i-1].Ms
+			got, took = at[i]-at[i-1], was[i].Ms-was[i-1].Ms
 		}
 		slack := float64(l.HeartbeatMs) + 1500
-		if was < got-max(slack, 3000) || was > got+slack {
-			t.Errorf("%s round %d: predicted after %.0f ms, was after %.0f ms", l.Name, i+1, got, was)
+		if took < got-max(slack, 3000) || took > got+slack {
+			t.Errorf("%s round %d: predicted after %.0f ms, was after %.0f ms", l.Name, i+1, got, took)
 		}
 	}
 }
@@ -126,8 +126,8 @@ func TestRecordedChangesThatDiffer(t *testing.T) {
 		if l.Prediction != "differs" {
 			continue
 		}
-		real := l.recorded()
-		want := perProcess(real[len(real)-1].lines())
+		was := l.recorded()
+		want := perProcess(was[len(was)-1].lines())
 		for _, follow := range []Follow{FollowFast, FollowSlow} {
 			rounds, _ := l.simulate(t, follow)
 			if got := perProcess(rounds[len(rounds)-1]); !slices.Equal(got, want) {

@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/streamctl/streamctl/internal/assign"
+import (
+	"time"
+
+	"github.com/streamctl/streamctl/internal/assign"
+)
 
 // remarks says what the plan rests on and what stands out in it. Every
 // assumption of live-prediction.md, section 5, that this plan makes is there.
@@ -23,6 +27,9 @@ func (p *Plan) remarks(in *Input, o *Options, assignor string, r *run) {
 	if !p.Converged && p.Totals.Extrapolated == 0 {
 		p.find(NoteUnfinished, "no end within the bound of %s", count(o.MaxRounds, "round"))
 	}
+	if len(p.Rounds) > 0 && p.Rounds[0].Trigger == anyRebalance {
+		p.find(NoteAssumed, "nothing is planned: these rounds come when something asks for a rebalance")
+	}
 	switch assignor {
 	case assign.NameHighAvailability:
 		p.classicRemarks(in, o, r)
@@ -42,9 +49,9 @@ func (p *Plan) remarks(in *Input, o *Options, assignor string, r *run) {
 func (p *Plan) classicRemarks(in *Input, o *Options, r *run) {
 	switch {
 	case in.Settled:
-		p.find(NoteAssumed, "positions are those of the last round, of which no time is given: every copy held since is taken as caught up; wrong if the group changed within its last restore time, and if a copy was given and taken away again since then")
+		p.find(NoteAssumed, "positions are those of the last round%s: every copy held since is taken as caught up; wrong if the group changed within its last restore time, and if a copy was given and taken away again since then", in.age())
 	default:
-		p.find(NoteOldPosition, "a rebalance is planned: copies count as far as they were reported at the last round; copies that were restored or taken away since are not seen")
+		p.find(NoteOldPosition, "a rebalance is planned: copies count as far as they were reported at the last round%s; copies that were restored or taken away since are not seen", in.age())
 	}
 	p.find(NoteAssumed, "producers at rest: with new input left-over state falls behind and learners come in another order")
 	p.find(NoteUnknown, "an assignor plugged in (task.assignor.class) and the settings of the leader cannot be seen; --set KEY=VALUE where yours differ from those taken")
@@ -56,12 +63,26 @@ func (p *Plan) classicRemarks(in *Input, o *Options, r *run) {
 	if r.set.heartbeatMs > 0 && hasFollowUp(p) && o.Follow != FollowRate {
 		p.find(NoteRange, "follow-up rounds come 0 to %s after the round before; a restore that takes about as long may give other learners on the way, not another end", span(r.set.heartbeatMs))
 	}
+	if r.set.RackStrategy != assign.RackNone && len(o.Changes) > 0 {
+		p.find(NoteUnknown, "the rack of a new instance is not known: planned without rack awareness as long as it is there")
+	}
+	if len(r.set.StandbyTags) > 0 && len(o.Changes) > 0 {
+		p.find(NoteUnknown, "the client tags of a new instance are not known: planned as if it had none")
+	}
 	for _, i := range in.Instances {
 		if len(i.Members) > 1 {
 			p.find(NoteRange, "with left-over state which thread of an instance gets a task is a guess; which instance is not")
 			break
 		}
 	}
+}
+
+// age says how old the positions are.
+func (in *Input) age() string {
+	if in.AsOf == nil || in.TakenAt == nil {
+		return ", of which no time is given"
+	}
+	return ", about " + in.TakenAt.Sub(*in.AsOf).Round(time.Second).String() + " ago"
 }
 
 func hasFollowUp(p *Plan) bool {

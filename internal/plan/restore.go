@@ -52,17 +52,3 @@ func share(in *Input, rate Rate, ends []int64, position map[assign.Task]int64, t
 	}
 	return max(secs, 0)
 }
-
-// restoreSeconds is how long an instance takes for tasks of which so many
-// records are missing; false where a rate is not known.
-func restoreSeconds(in *Input, rate Rate, missing map[assign.Task]int64) (float64, bool) {
-	total := 0.0
-	for t, n := range missing {
-		per := rate.records(in.Logs[t])
-		if per <= 0 {
-			return 0, false
-		}
-		total += float64(n) / per
-	}
-	return total, true
-}

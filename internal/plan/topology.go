@@ -69,7 +69,9 @@ func (b *topologyBuild) assumeChangelogs() {
 		b.in.note(NoteAssumed, "changelog %s is taken as one of sub-topology %s: nothing visible says whose it is (--topology FILE tells)", c.Topic, s.ID)
 	}
 	for i, s := range b.subs { // what is mapped is all there is
-		b.assumed[i] = b.assumed[i] || len(s.ChangelogTopics) > 0 && b.open(i)
+		if len(s.ChangelogTopics) > 0 && b.open(i) {
+			b.assumed[i] = true
+		}
 	}
 }
 
@@ -125,6 +127,11 @@ func (b *topologyBuild) number() error {
 		}
 	}
 	b.say(unknown, unsure)
+	for _, u := range b.g.Topology.Uncertain {
+		if len(b.assumed) == 0 {
+			b.in.note(NoteUnknown, "%s", u)
+		}
+	}
 	return nil
 }
 
