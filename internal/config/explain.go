@@ -23,6 +23,10 @@ type Attempt struct {
 	Waited time.Duration // how long we waited for an answer
 	Now    time.Time     // to judge our own certificate; zero: not judged
 
+	// Answered says that Addr has answered a request of this client before, so
+	// that neither the protocol nor the login can be at fault.
+	Answered bool
+
 	// Via is the address that answered and advertised Addr, when Addr came
 	// out of metadata; "" for a bootstrap server. Broker is its id then.
 	Via    string
@@ -171,6 +175,8 @@ func explainSpeech(err error, a Attempt) error {
 		return because(err, "check the port", "%s speaks HTTP, not Kafka", a.Addr)
 	case strings.Contains(text, "invalid large response size"), strings.Contains(text, "invalid negative response size"):
 		return because(err, "check the port", "%s answered with something that is not Kafka", a.Addr)
+	case strings.Contains(text, "did not contain enough data to be valid"), strings.Contains(text, "correlation ID mismatch"):
+		return because(err, "a proxy in between may be at fault", "%s sent an answer that cannot be read (%s)", a.Addr, text)
 	}
 	return nil
 }
@@ -185,6 +191,8 @@ func explainClosed(err error, a Attempt) error {
 		closed, a.Step = true, StepTLS
 	case strings.Contains(text, "during api versions negotiation"):
 		closed, a.Step = true, StepVersions
+	case strings.Contains(text, "broker connection has died"):
+		closed = true
 	case strings.Contains(text, "is SASL missing"):
 		closed = true
 		if a.Step == StepUnknown {
@@ -196,6 +204,7 @@ func explainClosed(err error, a Attempt) error {
 	}
 	c := a.Conn
 	switch {
+	case a.Answered:
 	case c.TLS != nil && a.Step == StepTLS:
 		return notTLS(err, a)
 	case c.SASL == nil && strings.Contains(text, "is SASL missing"):
@@ -234,6 +243,9 @@ func explainSilence(err error, a Attempt) error {
 	waited := "too long"
 	if a.Waited > 0 {
 		waited = roundWait(a.Waited).String()
+	}
+	if a.Answered && (a.Step == StepTLS || a.Step == StepVersions) {
+		a.Step = StepRequest
 	}
 	switch a.Step {
 	case StepDial:

@@ -331,6 +331,12 @@ func TestExplainMeasuredErrors(t *testing.T) {
 		{"deadline, step unknown", context.DeadlineExceeded, with(func(a *Attempt) { a.Waited = 6001 * time.Millisecond }), "no answer from b:9092 for 6s"},
 		{"deadline in a request", context.DeadlineExceeded, with(func(a *Attempt) { a.Step, a.Waited = StepRequest, 1234*time.Millisecond }), "b:9092 did not answer for 1.2s"},
 		{"deadline in the login", context.DeadlineExceeded, with(func(a *Attempt) { a.Step, a.Conn = StepLogin, unsecured }), `b:9092 did not answer the login of OAuth user "alice" for too long`},
+		{"cut answer", errors.New("response did not contain enough data to be valid"), at, "b:9092 sent an answer that cannot be read (response did not contain enough data to be valid)"},
+		{"answer to another question", errors.New("correlation ID mismatch"), at, "b:9092 sent an answer that cannot be read (correlation ID mismatch)"},
+		{"closed, never answered", errors.New("closed the connection: is SASL missing?"), at, "b:9092: the broker closed the connection before answering: it wants a login (SASL)"},
+		{"closed, answered before", errors.New("closed the connection: is SASL missing?"), with(func(a *Attempt) { a.Answered = true }), "b:9092 closed the connection"},
+		{"died", errors.New("the broker connection has died and the request will be retried"), with(func(a *Attempt) { a.Answered = true }), "b:9092 closed the connection"},
+		{"silent on a second connection", context.DeadlineExceeded, with(func(a *Attempt) { a.Step, a.Waited, a.Answered = StepVersions, 2*time.Second, true }), "b:9092 did not answer for 2s"},
 		{"nothing known at all", context.DeadlineExceeded, Attempt{}, "no answer from the broker for too long"},
 	} {
 		got := Explain(c.err, c.at)

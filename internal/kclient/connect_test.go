@@ -2,6 +2,7 @@ package kclient
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strings"
 	"sync"
@@ -142,6 +143,31 @@ func TestAdvertisedBrokerUnknown(t *testing.T) {
 	}
 	if e := errorOf(s, "group shop"); e == nil || !strings.Contains(e.Text, "advertises broker") || !strings.Contains(e.Text, "broker-7.invalid") {
 		t.Errorf("errors: %+v", s.Errors)
+	}
+}
+
+// A broker that answers and then closes its connections has stopped, or is
+// about to: nothing is said of a login that it might want.
+func TestBrokerClosesMidWay(t *testing.T) {
+	for _, key := range []kmsg.Key{kmsg.FindCoordinator, kmsg.DescribeGroups, kmsg.OffsetFetch, kmsg.ListOffsets} {
+		f := newFake(t)
+		shop(t, f)
+		f.ControlKey(key.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
+			f.KeepControl()
+			return nil, errors.New("closes the connection"), true
+		})
+		s, err := dialTest(t, f.connection()).Snapshot(within(t, time.Second), DescribeQuery("shop"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Errors) == 0 {
+			t.Errorf("%s: no error", key.Name())
+		}
+		for _, e := range s.Errors {
+			if strings.Contains(e.Text, "SASL") || !strings.Contains(e.Text, f.ListenAddrs()[0]+" closed the connection") {
+				t.Errorf("%s: %+v", key.Name(), e)
+			}
+		}
 	}
 }
 

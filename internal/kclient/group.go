@@ -297,11 +297,15 @@ func (r *run) noteFailed(gs []*group) {
 		err = g.told // time ran out while it was asked once more
 	}
 	where := ""
-	if node != unknownNode {
+	_, isKafka := err.(*kerr.Error) //nolint:errorlint // only a plain one needs no explanation
+	switch {
+	case node != unknownNode:
 		where = fmt.Sprintf("coordinator %d: ", node)
-		if _, isKafka := err.(*kerr.Error); !isKafka { //nolint:errorlint // only a plain one needs no explanation
+		if !isKafka {
 			err = r.c.explainBroker(err, node)
 		}
+	case !isKafka: // it was the search for the coordinator that failed
+		err = r.homeError(err)
 	}
 	e := readError("group "+g.id, fmt.Sprintf("%s group %q", g.failedPart.verb(), g.id), err)
 	if len(gs) > 1 {

@@ -31,6 +31,8 @@ type attempt struct {
 	dialing int
 	err     error // why it failed; nil while it runs or when it is connected
 	read    bool  // something was answered
+
+	answered bool // on any connection, and more than the opening of one
 }
 
 func newTrace(conn *config.Connection, now func() time.Time) *trace {
@@ -75,19 +77,24 @@ func (t *trace) OnBrokerConnect(m kgo.BrokerMetadata, _ time.Duration, _ net.Con
 
 // OnBrokerWrite is kgo's hook: a request has been sent.
 func (t *trace) OnBrokerWrite(m kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, _ error) {
-	step := config.StepRequest
-	switch key {
-	case keyAPIVersions:
-		step = config.StepVersions
-	case 17, 36:
-		step = config.StepLogin
-	}
+	step := stepOf(key)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a := t.of(hostPort(m.Host, m.Port))
 	if a.step != step {
 		a.step, a.since = step, t.now()
 	}
+}
+
+// stepOf is the step that a request belongs to.
+func stepOf(key int16) config.Step {
+	switch key {
+	case keyAPIVersions:
+		return config.StepVersions
+	case 17, 36: // SaslHandshake, SaslAuthenticate
+		return config.StepLogin
+	}
+	return config.StepRequest
 }
 
 // OnBrokerRead is kgo's hook: an answer has come, or will not.
@@ -97,7 +104,11 @@ func (t *trace) OnBrokerRead(m kgo.BrokerMetadata, key int16, _ int, _, _ time.D
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.of(hostPort(m.Host, m.Port)).read = true
+	a := t.of(hostPort(m.Host, m.Port))
+	a.read = true
+	if stepOf(key) == config.StepRequest {
+		a.answered = true
+	}
 	if t.seed == 0 && m.NodeID < -1 && key == 3 {
 		t.seed, t.seedAt = m.NodeID, hostPort(m.Host, m.Port)
 	}
@@ -136,7 +147,7 @@ func (c *Client) explain(err error, addr, via string, broker int32) error {
 	}
 	at := config.Attempt{Conn: &c.conn, Addr: addr, Now: c.now(), Via: via, Broker: broker}
 	if a, ok := c.trace.settled(addr); ok {
-		at.Step, at.Waited = a.step, at.Now.Sub(a.since)
+		at.Step, at.Waited, at.Answered = a.step, at.Now.Sub(a.since), a.answered
 		if errors.Is(err, context.DeadlineExceeded) && a.err != nil {
 			err = a.err
 		}
