@@ -45,10 +45,11 @@ stronger than the configuration file.`,
 	root.SetHelpCommand(newHelpCmd())
 	root.Version = buildVersion()
 	root.SetVersionTemplate("streamctl {{.Version}}\n")
+	root.SetUsageFunc(usageOf(d))
 	bindGlobals(root, &d.flags)
 	root.AddCommand(
 		newGetCmd(d), newListCmd(d), newDescribeCmd(d),
-		newWaitCmd(d), newWatchCmd(d), newCheckCmd(d),
+		newPlanCmd(d), newWaitCmd(d), newWatchCmd(d), newCheckCmd(d),
 		newSnapshotCmd(d), newDiffCmd(d), newDecodeCmd(d), newAssignCmd(d),
 		newCanICmd(d), newConfigCmd(d), newCompletionCmd(d), newLabCmd(d), newVersionCmd(d), newDocsCmd(d),
 	)

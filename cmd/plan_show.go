@@ -1,0 +1,92 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/plan"
+	"github.com/streamctl/streamctl/internal/report"
+)
+
+// showPlans writes one plan, or a list. A group that has none beats a condition
+// that another does not meet.
+func (o *planOptions) showPlans(w *planReading, c checked, several bool, err error) error {
+	failed := []error{err}
+	var unmet error
+	var plans []*report.Plan
+	for _, g := range w.groups() {
+		p, err := o.plan(w, g, c.options)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		plans = append(plans, p)
+		failed = append(failed, partialOf([]*model.Group{g}), o.bytesNeeded(w, p))
+		if unmet == nil {
+			unmet = o.gate.unmet(p)
+		}
+	}
+	switch {
+	case several:
+		if err := o.d.show(report.NewPlanList(plans, errorsOf(failed))); err != nil {
+			return err
+		}
+	case len(plans) == 1:
+		if err := o.d.show(plans[0]); err != nil {
+			return err
+		}
+	}
+	return unmetFirst(joinErrors(failed...), unmet)
+}
+
+// errorsOf are the failures as a document has them.
+func errorsOf(failed []error) []report.Error {
+	var out []report.Error
+	for _, f := range failed {
+		for _, e := range leavesOf(f) {
+			out = append(out, report.Error{Object: "plan", Text: oneLine(e.Error())})
+		}
+	}
+	return out
+}
+
+// plan makes the report for one group.
+func (o *planOptions) plan(w *planReading, g *model.Group, po plan.Options) (*report.Plan, error) {
+	in, err := plan.FromGroup(g)
+	if err != nil {
+		return nil, planError(err)
+	}
+	p, err := plan.Make(in, po)
+	if err != nil {
+		return nil, planError(err)
+	}
+	return report.NewPlan(p, g, report.PlanOptions{
+		Summary: o.summary, Moves: o.d.flags.verbose, NoBytes: w.noBytes(), Rated: po.Rate.Known(), Commands: o.commands,
+	}), nil
+}
+
+// planError gives an error of the plan its exit code and hint: settings and
+// changes that cannot be are bad usage, names that are not there are not found.
+func planError(err error) error {
+	if r, ok := plan.IsRefused(err); ok {
+		return errs.WithHint(err, r.Hint)
+	}
+	if _, ok := errors.AsType[*plan.SettingError](err); ok {
+		return settingUsage("plan", err)
+	}
+	return resolveError(err)
+}
+
+// bytesNeeded fails where --require-bytes asks for sizes that are not known.
+func (o *planOptions) bytesNeeded(w *planReading, p *report.Plan) error {
+	if !o.requireBytes || p.Totals.RemainingBytes != nil {
+		return nil
+	}
+	why := "sizes in bytes are not known"
+	if n := w.noBytes(); n != "" {
+		why += ": " + n
+	}
+	return errs.WithHint(fmt.Errorf("group %q: %s", p.Group, why), "DescribeLogDirs needs DESCRIBE on the cluster")
+}
