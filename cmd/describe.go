@@ -117,16 +117,10 @@ func runDescribeGroup(ctx context.Context, o *describeGroupOptions) error {
 	if err := o.d.checkOutput(report.NewGroupDescription(&model.Group{}, ro)); err != nil {
 		return err
 	}
-	if err := o.watch.check(o.d); err != nil {
-		return err
-	}
-	r, err := o.d.reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	r.tree = o.tree
-	return o.watch.run(ctx, o.d, func(ctx context.Context) (look, error) { return o.look(ctx, r, re, ro) })
+	return o.watch.read(ctx, o.d, func(ctx context.Context, r *reader) (look, error) {
+		r.tree = o.tree
+		return o.look(ctx, r, re, ro)
+	})
 }
 
 func (o *describeGroupOptions) look(ctx context.Context, r *reader, re *regexp.Regexp, ro report.DescribeOptions) (look, error) {

@@ -99,15 +99,7 @@ func runDescribeItem(ctx context.Context, o *describeItemOptions) error {
 			return asUsage(err)
 		}
 	}
-	if err := o.watch.check(o.d); err != nil {
-		return err
-	}
-	r, err := o.d.reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	return o.watch.run(ctx, o.d, func(ctx context.Context) (look, error) { return o.look(ctx, r) })
+	return o.watch.read(ctx, o.d, o.look)
 }
 
 func (o *describeItemOptions) look(ctx context.Context, r *reader) (look, error) {

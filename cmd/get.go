@@ -97,15 +97,7 @@ func runGetGroups(ctx context.Context, o *getGroupsOptions) error {
 	if err := o.d.checkOutput(report.NewGroupList(nil, list)); err != nil {
 		return err
 	}
-	if err := o.watch.check(o.d); err != nil {
-		return err
-	}
-	r, err := o.d.reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	return o.watch.run(ctx, o.d, func(ctx context.Context) (look, error) { return o.look(ctx, r, list) })
+	return o.watch.read(ctx, o.d, func(ctx context.Context, r *reader) (look, error) { return o.look(ctx, r, list) })
 }
 
 func (o *getGroupsOptions) look(ctx context.Context, r *reader, list report.ListOptions) (look, error) {

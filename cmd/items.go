@@ -78,15 +78,7 @@ func runGetItems(ctx context.Context, o *getItemsOptions) error {
 	if err := o.d.checkOutput(o.kind.make(nil, report.ItemOptions{})); err != nil {
 		return err
 	}
-	if err := o.watch.check(o.d); err != nil {
-		return err
-	}
-	r, err := o.d.reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	return o.watch.run(ctx, o.d, func(ctx context.Context) (look, error) { return o.look(ctx, r) })
+	return o.watch.read(ctx, o.d, o.look)
 }
 
 func (o *getItemsOptions) look(ctx context.Context, r *reader) (look, error) {

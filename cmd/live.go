@@ -43,6 +43,20 @@ func (w *watchFlags) check(d *deps) error {
 	return nil
 }
 
+// read opens what the flags name, and shows what f makes of it: once, or look
+// after look with --watch.
+func (w *watchFlags) read(ctx context.Context, d *deps, f func(context.Context, *reader) (look, error)) error {
+	if err := w.check(d); err != nil {
+		return err
+	}
+	r, err := d.reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	return w.run(ctx, d, func(ctx context.Context) (look, error) { return f(ctx, r) })
+}
+
 // run shows one look, or look after look with --watch.
 func (w *watchFlags) run(ctx context.Context, d *deps, f func(context.Context) (look, error)) error {
 	if !w.watch {

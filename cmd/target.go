@@ -40,6 +40,22 @@ func (r *reader) oneGroup(ctx context.Context, arg string) (string, error) {
 	return "", errs.WithHint(fmt.Errorf("no group is named, and %d are visible: %s", len(list.streams), idsOf(list.streams)), "name one: -g GROUP")
 }
 
+// readNow reads the group as it is at the moment, a rebalance too, for those
+// that look at it again and again.
+func (r *reader) readNow(ctx context.Context, q kclient.Query, id string) (*model.Group, error) {
+	q.SettleFor = 0
+	q.LogSizes = false
+	s, err := r.cluster.Snapshot(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := r.build(s, []string{id})
+	if err != nil {
+		return nil, err
+	}
+	return groups[0], nil
+}
+
 // argAndFlag refuses a group that is named twice, and differently.
 func (d *deps) argAndFlag(args []string, given bool) error {
 	if len(args) > 0 && given && (len(args) > 1 || args[0] != d.defaultGroup()) {

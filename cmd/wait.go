@@ -181,24 +181,13 @@ func runWait(ctx context.Context, o *waitOptions) error {
 	return w.finish(err)
 }
 
-// look reads the group. Only the first look waits for a rebalance to end: the
-// others are to see it.
+// look reads the group, with no more than the goal needs.
 func (w *waiting) look(ctx context.Context, id string) (*model.Group, error) {
 	q := w.r.describeQuery([]string{id})
-	q.SettleFor = 0
-	q.LogSizes = false
 	if w.goal.For == progress.Stable {
 		q.Commits, q.Logs, q.InternalTopics, q.Topics, q.Configs = false, false, false, nil, false
 	}
-	s, err := w.r.cluster.Snapshot(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	groups, err := w.r.build(s, []string{id})
-	if err != nil {
-		return nil, err
-	}
-	return groups[0], nil
+	return w.r.readNow(ctx, q, id)
 }
 
 // step judges one look. A look that fails after one that did not is told and

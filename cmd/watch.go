@@ -133,18 +133,7 @@ type watching struct {
 func (w *watching) look(ctx context.Context, id string) (*model.Group, error) {
 	ctx, cancel := w.o.d.withTimeout(ctx)
 	defer cancel()
-	q := w.r.describeQuery([]string{id})
-	q.SettleFor = 0
-	q.LogSizes = false
-	s, err := w.r.cluster.Snapshot(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	groups, err := w.r.build(s, []string{id})
-	if err != nil {
-		return nil, err
-	}
-	return groups[0], nil
+	return w.r.readNow(ctx, w.r.describeQuery([]string{id}), id)
 }
 
 func (w *watching) step(at time.Time, g *model.Group, err error) (bool, error) {
