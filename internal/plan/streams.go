@@ -164,6 +164,7 @@ func (s *streamsSim) round() (bool, error) {
 	if r.settled {
 		s.settle()
 	}
+	had := s.owners()
 	if !r.reconcile {
 		res, err := s.target()
 		if err != nil {
@@ -180,7 +181,7 @@ func (s *streamsSim) round() (bool, error) {
 	if most > at {
 		st.most = &most
 	}
-	st.unowned = s.unowned(&r)
+	st.unowned = s.unowned(&r, had)
 	s.rec.add(st)
 	s.now = at
 	s.learnPositions()

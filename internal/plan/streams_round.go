@@ -49,19 +49,31 @@ func (s *streamsSim) learnPositions() {
 	}
 }
 
+// owners tells who has which task by the target there is.
+func (s *streamsSim) owners() map[assign.Task]*streamsMember {
+	out := make(map[assign.Task]*streamsMember, s.top.Len())
+	for _, m := range s.members {
+		for _, t := range m.targetActive {
+			out[t] = m
+		}
+	}
+	return out
+}
+
 // unowned reckons how long tasks that change hands have no owner: an owner lets
 // go at its heartbeat, the new one is told at its own; a standby that becomes
-// active takes a step more. Phases are not visible, so it is a range.
-func (s *streamsSim) unowned(r *streamsRound) *Unowned {
+// active takes a step more. Between two threads of an instance it is the same.
+// Phases are not visible, so it is a range.
+func (s *streamsSim) unowned(r *streamsRound, had map[assign.Task]*streamsMember) *Unowned {
 	moved, promoted := 0, false
 	for _, m := range s.members {
 		for _, t := range m.targetActive {
 			from := s.rec.owner[t]
-			if from == nobody || from == m.proc.party {
+			if from == nobody || from == m.proc.party && had[t] == m {
 				continue
 			}
 			moved++
-			promoted = promoted || has(s.rec.parties[m.proc.party].standby, t)
+			promoted = promoted || from != m.proc.party && has(s.rec.parties[m.proc.party].standby, t)
 		}
 	}
 	if moved == 0 {
