@@ -135,7 +135,7 @@ func (s *screen) timing() string {
 	}
 	text := strings.Join(parts, ", ")
 	switch t.Source {
-	case "broker default":
+	case model.SourceBrokerDefault:
 		text += " (defaults of the broker)"
 	case "":
 	default:
@@ -160,7 +160,7 @@ func (s *screen) positions() string {
 		}
 	}
 	switch p.Basis {
-	case "last round":
+	case model.PositionsLastRound:
 		if age == "" {
 			age = "when is not known"
 		}
@@ -172,9 +172,9 @@ func (s *screen) positions() string {
 			text += " (rebalance asks for one)"
 		}
 		return text
-	case "heartbeat":
+	case model.PositionsHeartbeat:
 		return strings.TrimSuffix("task offsets, sent with the members' heartbeats, "+age, ", ")
-	case "status":
+	case model.PositionsStatus:
 		return strings.TrimSuffix("status records of the workers, "+age, ", ")
 	}
 	if s.g.Kind == model.Streams && s.g.Facts.KafkaVersion == "" {

@@ -83,7 +83,7 @@ func (s *screen) standbys() string {
 	}
 	source := s.g.Timing.StandbysSource
 	mark := ""
-	if source == "estimate" {
+	if source == model.SourceEstimate {
 		mark = "~"
 	}
 	text := strconv.Itoa(*want) + " a task" + mark

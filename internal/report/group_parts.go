@@ -121,7 +121,7 @@ func newVerdict(g *model.Group) Verdict {
 
 func newPositions(p model.Positions) Positions {
 	if p.Basis == "" {
-		p.Basis = "none"
+		p.Basis = model.PositionsNone
 	}
 	return Positions{Basis: p.Basis, AsOf: p.AsOf, Estimated: p.Estimated}
 }

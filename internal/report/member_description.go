@@ -89,19 +89,12 @@ func boolCount(b bool) int {
 
 // metadataText says what the metadata are, or which byte could not be read.
 func metadataText(m *model.MemberMetadata) string {
-	var text string
-	switch m.Status {
-	case model.MetadataEmpty:
+	if m.Status == model.MetadataEmpty {
 		return "empty (nothing is known at the moment)"
-	case model.MetadataNewer:
-		text = "v" + strconv.Itoa(int(m.UsedVersion)) + ": not understood"
-	case model.MetadataMalformed:
-		text = "undecodable"
-	default:
-		if m.UsedVersion == 0 {
-			return ""
-		}
-		text = "v" + strconv.Itoa(int(m.UsedVersion))
+	}
+	text := formatText(m.Status, m.UsedVersion)
+	if text == "" {
+		return ""
 	}
 	if m.SupportedVersion > 0 {
 		text += ", supports up to v" + strconv.Itoa(int(m.SupportedVersion))
@@ -119,6 +112,20 @@ func metadataText(m *model.MemberMetadata) string {
 		text += "; " + render.Count(m.TrailingBytes, "trailing byte")
 	}
 	return text
+}
+
+// formatText is the version of bytes that are there, and whether they are
+// understood; "" for bytes without a version.
+func formatText(status model.MetadataStatus, version int32) string {
+	switch {
+	case status == model.MetadataNewer:
+		return "v" + strconv.Itoa(int(version)) + ": not understood"
+	case status == model.MetadataMalformed:
+		return "undecodable"
+	case version == 0:
+		return ""
+	}
+	return "v" + strconv.Itoa(int(version))
 }
 
 // hexText shows the first bytes of what was not understood (field case 43).
@@ -140,21 +147,15 @@ func hexText(b []byte) string {
 }
 
 func assignmentText(a *model.MemberAssignment) string {
-	var text string
 	switch a.Status {
 	case "":
 		return ""
 	case model.MetadataEmpty:
 		return "empty"
-	case model.MetadataNewer:
-		text = "v" + strconv.Itoa(int(a.UsedVersion)) + ": not understood"
-	case model.MetadataMalformed:
-		text = "undecodable"
-	default:
-		if a.UsedVersion == 0 {
-			return ""
-		}
-		text = "v" + strconv.Itoa(int(a.UsedVersion))
+	}
+	text := formatText(a.Status, a.UsedVersion)
+	if text == "" {
+		return ""
 	}
 	if a.Error != "" {
 		text += "; " + render.Escape(a.Error)

@@ -51,7 +51,7 @@ func newRestore(r *model.Restore) Restore {
 		out.State = string(model.RestoreUnknown)
 	}
 	if out.Basis == "" {
-		out.Basis = "none"
+		out.Basis = model.RestoreNone
 	}
 	return out
 }

@@ -106,9 +106,9 @@ func (d *TaskDescription) facts(s *screen) []render.Fact {
 		if r.Note != "" {
 			text += " (" + render.Escape(r.Note) + ")"
 		}
-		if r.Basis != "" && r.Basis != "none" {
+		if r.Basis != "" && r.Basis != model.RestoreNone {
 			text += ", by " + r.Basis
-			if d.g.Positions.Basis == "last round" {
+			if d.g.Positions.Basis == model.PositionsLastRound {
 				text += " as of the last round"
 			}
 		}

@@ -152,7 +152,7 @@ func offsetSum(g *model.Group, t *model.Task) render.Cell {
 	case r.State == model.Running:
 		c := render.OptNum(r.Position)
 		return c.Shown("running")
-	case !r.Reported && g.Positions.Basis != "" && g.Positions.Basis != "none":
+	case !r.Reported && g.Positions.Basis != "" && g.Positions.Basis != model.PositionsNone:
 		return render.Dash().Shown("not reported")
 	}
 	return render.Dash()
@@ -177,7 +177,7 @@ func restoreCell(g *model.Group, t *model.Task) render.Cell {
 // known of it: ready rather than restoring.
 func restoreWord(g *model.Group, t *model.Task) string {
 	r := &t.Restore
-	if r.State == model.Restoring && t.Role == model.Active && g.Positions.Basis == "last round" && r.RemainingRecords != nil && *r.RemainingRecords <= behind {
+	if r.State == model.Restoring && t.Role == model.Active && g.Positions.Basis == model.PositionsLastRound && r.RemainingRecords != nil && *r.RemainingRecords <= behind {
 		return "ready~"
 	}
 	return cmp.Or(string(r.State), string(model.RestoreUnknown))
@@ -199,9 +199,9 @@ func bytesCell(t *model.Task) render.Cell {
 func basisText(g *model.Group, t *model.Task) string {
 	r := &t.Restore
 	switch {
-	case r.Basis == "offset sum", r.RemainingRecords != nil && (r.Basis == "" || r.Basis == "none"):
+	case r.Basis == model.RestoreOffsetSum, r.RemainingRecords != nil && (r.Basis == "" || r.Basis == model.RestoreNone):
 		return cmp.Or(g.Positions.Basis, r.Basis)
-	case r.Basis == "none":
+	case r.Basis == model.RestoreNone:
 		return ""
 	}
 	return r.Basis
