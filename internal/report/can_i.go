@@ -141,8 +141,8 @@ type ConfigTest struct {
 
 // ConfigStep is one step. OK is null for a step that was not reached.
 type ConfigStep struct {
-	Step   string  `json:"step"`   // tcp, tls, login, api versions, brokers
-	Object string  `json:"object"` // host:port
+	Step   string  `json:"step"`   // tcp, tls, api-versions, login, metadata
+	Object string  `json:"object"` // "bootstrap HOST:PORT" or "broker ID HOST:PORT"
 	OK     *bool   `json:"ok"`
 	TookMs *int64  `json:"took_ms"`
 	Detail *string `json:"detail"`
