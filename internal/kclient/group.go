@@ -50,7 +50,7 @@ type group struct {
 	todo        part
 	failed      error // why the last try of what is to do failed
 	failedPart  part
-	told        error     // the last error by Kafka's name since something was answered
+	told        error     // the last error but silence since something was answered
 	firstFailed time.Time // since when its coordinator cannot be reached; zero while it can
 	settleUntil time.Time
 	looked      bool // its describes have been judged
@@ -230,7 +230,7 @@ func (r *run) settle(g *group) {
 // its coordinator has to be found anew.
 func (g *group) later(p part, err error, elsewhere bool) {
 	g.failed, g.failedPart = err, p
-	if _, ok := errors.AsType[*kerr.Error](err); ok {
+	if !isTimeout(err) {
 		g.told = err
 	}
 	if elsewhere {
