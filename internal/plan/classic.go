@@ -41,7 +41,8 @@ type classicProc struct {
 	party    int32
 	gone     bool
 	members  []*classicMember
-	kept     int // member that reports what is left over
+	kept     int           // member that reports what is left over
+	stale    []assign.Task // copies that count as last reported until the next round
 
 	position map[assign.Task]int64 // of state that it holds or left over; not of running tasks
 	running  map[assign.Task]bool  // actives past their restore
@@ -103,7 +104,9 @@ func (c *classicSim) process(from *Instance, party int32) *classicProc {
 			}
 		}
 		for _, t := range m.standby {
-			if c.in.Settled {
+			if c.asReported(p, t) {
+				p.stale = append(p.stale, t)
+			} else if c.in.Settled {
 				p.position[t] = c.ends[t]
 			} else if _, ok := p.position[t]; !ok {
 				p.position[t] = 0
@@ -113,6 +116,19 @@ func (c *classicSim) process(from *Instance, party int32) *classicProc {
 	}
 	p.findKeeper(from)
 	return p
+}
+
+// asReported says whether a copy counts as far as it was at its last join. A
+// plan of a group that nobody changes is about the very next round: a copy that
+// was half-way then is not taken as complete. All others, and every copy when
+// the group is changed, count as caught up since.
+func (c *classicSim) asReported(p *classicProc, t assign.Task) bool {
+	n, ok := p.position[t]
+	if !ok || len(c.o.Changes) > 0 || n <= 0 || n+c.set.AcceptableLag >= c.ends[t] {
+		return false
+	}
+	c.rec.reported = append(c.rec.reported, holding{t, p.party})
+	return true
 }
 
 func (p *classicProc) run(t assign.Task) {
@@ -180,6 +196,9 @@ func (c *classicSim) round() (bool, error) {
 		waitMs: c.waitMs, waitWhy: c.waitWhy, gone: c.gone,
 	}
 	c.gone, c.waitMs, c.waitWhy = nil, 0, ""
+	for _, p := range c.procs {
+		p.stale = nil
+	}
 	c.plan(res)
 	st.unowned = c.withheld(&st)
 	c.rec.add(st)

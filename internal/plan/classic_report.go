@@ -137,7 +137,9 @@ func (c *classicSim) progress(ms float64) {
 				}
 			}
 			for _, t := range m.standby {
-				p.position[t] = c.ends[t]
+				if !slices.Contains(p.stale, t) {
+					p.position[t] = c.ends[t]
+				}
 			}
 		}
 	}
@@ -153,7 +155,7 @@ func (c *classicSim) restore(p *classicProc, secs float64) {
 				actives = append(actives, t)
 			}
 		}
-		copies = append(copies, m.standby...)
+		copies = append(copies, minus(m.standby, sorted(p.stale))...)
 	}
 	secs = share(c.in, c.o.Rate, c.ends, p.position, actives, secs)
 	for _, t := range actives {

@@ -83,21 +83,24 @@ func TestFieldCase6_SessionTimeoutOfAStoppedInstance(t *testing.T) {
 	}
 }
 
-// A copy that is restored half-way is given up for another instance.
+// A copy that is restored to 80 % is given up: its task is meant for another
+// instance.
 func TestFieldCase12_WarmUpWorkThrownAway(t *testing.T) {
-	g := newMade(t, model.Classic, 4, true, 1_000_000).instance(1, 1, 0, 1, 2, 3).instance(2, 1).instance(3, 1)
-	g.in.Instances[2].Members[0].Learner = []assign.Task{3} // its target is another one's
-	g.in.Instances[2].Members[0].Reported = []assign.Offset{{Task: 3, Sum: 800_000}}
-	g.in.Settled = false
-	zero := int64(60_000)
-	g.in.NextMs = &zero
-	g.in.Instances[0].Members[0].Next = assign.NextProbing
-	p := g.plan(Options{Set: map[string]string{KeyWarmups: "1"}, Follow: FollowSlow})
-	if p.Totals.DiscardedRecords == 0 {
-		t.Fatalf("nothing discarded: %+v", p.Rounds)
-	}
-	if got := p.finding(NoteDiscarded); !strings.Contains(got, "records (0_3 on P3, ") {
-		t.Errorf("finding %q", got)
+	for _, planned := range []bool{true, false} {
+		g := newMade(t, model.Classic, 4, true, 1_000_000).instance(1, 1, 0, 1, 2, 3).instance(2, 1).instance(3, 1).instance(4, 1)
+		g.in.Instances[2].Members[0].Learner = []assign.Task{3} // the target has it on P4
+		g.in.Instances[2].Members[0].Reported = []assign.Offset{{Task: 3, Sum: 800_000}}
+		if ms := int64(60_000); planned {
+			g.in.Settled, g.in.NextMs = false, &ms
+			g.in.Instances[0].Members[0].Next = assign.NextProbing
+		}
+		p := g.plan(Options{})
+		if p.Totals.DiscardedRecords != 800_000 || p.finding(NoteDiscarded) != "800000 records (0_3 on P3, 80%)" {
+			t.Errorf("discarded %d: %q", p.Totals.DiscardedRecords, p.finding(NoteDiscarded))
+		}
+		if p.BasedOn.Copies != CopiesReported || !strings.Contains(p.finding(NoteOldPosition), "1 copy as last reported") {
+			t.Errorf("copies %s: %q", p.BasedOn.Copies, p.finding(NoteOldPosition))
+		}
 	}
 }
 

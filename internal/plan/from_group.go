@@ -188,7 +188,7 @@ func (in *Input) planned(g *model.Group) {
 }
 
 func (in *Input) note(code, format string, args ...any) {
-	in.Findings = append(in.Findings, Finding{code, fmt.Sprintf(format, args...)})
+	in.Findings = append(in.Findings, Finding{Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
 // count writes a number with its thing, "2 tasks".

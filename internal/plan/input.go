@@ -94,8 +94,20 @@ type Setting struct {
 // Finding is a remark about the plan: what was assumed, what cannot be known,
 // what stands out.
 type Finding struct {
-	Code string `json:"code"` // one of the Note… codes
-	Text string `json:"text"`
+	Code     string         `json:"code"`     // one of the Note… codes
+	Severity model.Severity `json:"severity"` // goes with the code
+	Object   string         `json:"object"`   // "group shop"
+	Text     string         `json:"text"`
+}
+
+// severityOf is warn for what a person should look at, info for what the plan
+// rests on.
+func severityOf(code string) model.Severity {
+	switch code {
+	case NoteWorse, NoteDiscarded, NoteLeave, NoteStandbys, NoteUnstable, NoteUnfinished:
+		return model.Warn
+	}
+	return model.Info
 }
 
 // Codes of findings.

@@ -120,7 +120,7 @@ func TestRecordedChangesThatDiffer(t *testing.T) {
 		"live-stop42mixed":   "a restore that takes about as long",
 		"live-add2apart":     "a restore that takes about as long",
 		"live-stop42mixed3s": "given and taken away again",
-		"live-stop43slow":    "copies that were restored or taken away since are not seen",
+		"live-stop43slow":    "copies held since are taken as caught up; those that were not restored yet",
 	}
 	for _, l := range readLines[liveChange](t, liveClassic) {
 		if l.Prediction != "differs" {

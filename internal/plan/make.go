@@ -30,10 +30,7 @@ func Make(in *Input, o Options) (*Plan, error) {
 	}
 	o.Draws = cmp.Or(max(o.Draws, 0), DefaultDraws)
 	o.MaxRounds = cmp.Or(max(o.MaxRounds, 0), DefaultMaxRounds)
-	assignor := cmp.Or(o.Assignor, in.Assignor)
-	if o.Factor != 0 && o.Assignor == "" {
-		assignor = NameLearner
-	}
+	assignor := assignorOf(in, &o)
 	if !slices.Contains([]string{assign.NameHighAvailability, assign.NameStreamsSticky, NameLearner}, assignor) {
 		return nil, &SettingError{"assignor", assignor, "is none of learner, high-availability, streams-sticky"}
 	}
@@ -72,6 +69,15 @@ func Make(in *Input, o Options) (*Plan, error) {
 	return p, nil
 }
 
+// assignorOf is the assignor to plan with: what was asked for, else what the
+// group runs; a balancing factor is one of learner's only.
+func assignorOf(in *Input, o *Options) string {
+	if o.Factor != 0 && o.Assignor == "" {
+		return NameLearner
+	}
+	return cmp.Or(o.Assignor, in.Assignor)
+}
+
 // refuse says why no plan can be made of the group as it is.
 func (in *Input) refuse(o *Options) error {
 	members := 0
@@ -80,6 +86,11 @@ func (in *Input) refuse(o *Options) error {
 	}
 	if members == 0 {
 		return &RefusedError{Group: in.Group, Why: "has no members", Hint: "assign --from FILE computes a scenario without any group"}
+	}
+	for _, i := range in.Instances {
+		if _, err := canonicalUUID(i.ID); err != nil && in.Kind == model.Classic && assignorOf(in, o) == assign.NameHighAvailability {
+			return &RefusedError{Group: in.Group, Why: "has an instance of which the process id is not known (" + i.Name + "): its metadata could not be read", Hint: "describe member shows what was wrong with it"}
+		}
 	}
 	g := in.group
 	if g == nil || o.Force {
@@ -152,7 +163,7 @@ func (p *Plan) otherRegime(in *Input, o Options, assignor string) error {
 }
 
 func (p *Plan) find(code, format string, args ...any) {
-	f := Finding{code, fmt.Sprintf(format, args...)}
+	f := Finding{Code: code, Severity: severityOf(code), Object: "group " + p.Group, Text: fmt.Sprintf(format, args...)}
 	if !slices.Contains(p.Findings, f) {
 		p.Findings = append(p.Findings, f)
 	}

@@ -42,6 +42,7 @@ type recorder struct {
 
 	orphans     []assign.Task // of instances that restart, until the next round
 	findings    []Finding
+	reported    []holding // copies that were taken as last reported
 	rounds      []Round
 	downTasks   map[assign.Task]bool
 	totals      Totals

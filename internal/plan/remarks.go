@@ -9,8 +9,9 @@ import (
 // remarks says what the plan rests on and what stands out in it. Every
 // assumption of live-prediction.md, section 5, that this plan makes is there.
 func (p *Plan) remarks(in *Input, o *Options, assignor string, r *run) {
-	p.Findings = append(p.Findings, r.rec.findings...)
-	p.Findings = append(p.Findings, in.Findings...)
+	for _, f := range append(r.rec.findings, in.Findings...) {
+		p.find(f.Code, "%s", f.Text)
+	}
 	if worse(p) {
 		p.find(NoteWorse, "the most loaded instance has %.2f of what is expected afterwards, %.2f before", p.After.MaxOverExpected, p.Before.MaxOverExpected)
 	}
@@ -47,11 +48,15 @@ func (p *Plan) remarks(in *Input, o *Options, assignor string, r *run) {
 }
 
 func (p *Plan) classicRemarks(in *Input, o *Options, r *run) {
+	if n := len(r.rec.reported); n > 0 {
+		h := r.rec.reported[0]
+		p.find(NoteOldPosition, "%s as last reported, all others as caught up since: %s on %s and so on", count(n, "copy"), r.rec.name(h.task), r.rec.parties[h.party].name)
+	}
 	switch {
 	case in.Settled:
 		p.find(NoteAssumed, "positions are those of the last round%s: every copy held since is taken as caught up; wrong if the group changed within its last restore time, and if a copy was given and taken away again since then", in.age())
 	default:
-		p.find(NoteOldPosition, "a rebalance is planned: copies count as far as they were reported at the last round%s; copies that were restored or taken away since are not seen", in.age())
+		p.find(NoteOldPosition, "a rebalance is planned and positions are those of the last round%s: copies held since are taken as caught up; those that were not restored yet, or restored or taken away since, are not seen", in.age())
 	}
 	p.find(NoteAssumed, "producers at rest: with new input left-over state falls behind and learners come in another order")
 	p.find(NoteUnknown, "an assignor plugged in (task.assignor.class) and the settings of the leader cannot be seen; --set KEY=VALUE where yours differ from those taken")

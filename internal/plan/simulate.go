@@ -35,9 +35,6 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 	}
 	acceptable := set.AcceptableLag
 	r := &run{set: set, rec: newRecorder(in, acceptable, o.Rate), converged: true, copies: CopiesCaughtUp}
-	if !in.Settled {
-		r.copies = CopiesReported
-	}
 	r.before = r.rec.balance(set.factor)
 	var sim simulation
 	switch assignor {
@@ -54,6 +51,9 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 	}
 	if o.trace != nil {
 		sim = &tracedSimulation{sim, r.rec, o.trace}
+	}
+	if len(r.rec.reported) > 0 {
+		r.copies = CopiesReported
 	}
 	list, wait := steps(o.Changes)
 	for i, step := range list {
@@ -113,7 +113,7 @@ func (r *recorder) staticBounce(name string) {
 }
 
 func (r *recorder) note(code, format string, args ...any) {
-	f := Finding{code, fmt.Sprintf(format, args...)}
+	f := Finding{Code: code, Text: fmt.Sprintf(format, args...)}
 	if !slices.Contains(r.findings, f) {
 		r.findings = append(r.findings, f)
 	}
