@@ -87,13 +87,14 @@ func canICommands() []string {
 // permissionTable is the help text's list.
 func permissionTable() string {
 	var b strings.Builder
+	all := needs()
 	for _, c := range []string{"get groups", "describe"} {
 		name := c
 		if c == "describe" {
 			name = "describe, get instances|members|tasks, wait, watch, check stop, snapshot"
 		}
 		fmt.Fprintf(&b, "%s:\n", name)
-		for _, n := range needs() {
+		for _, n := range all {
 			if n.command != c {
 				continue
 			}

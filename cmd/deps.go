@@ -28,6 +28,8 @@ type deps struct {
 	dial func(context.Context, config.Connection, kclient.Options) (Cluster, error)
 	open func(path string) (*os.File, error)
 
+	beforeDial func() // sets up the process for asking a cluster; nil in tests
+
 	flags globals
 	conf  *config.Resolved
 
@@ -77,6 +79,9 @@ func (d *deps) live(ctx context.Context) (Cluster, error) {
 	conn, err := d.connection()
 	if err != nil {
 		return nil, err
+	}
+	if d.beforeDial != nil {
+		d.beforeDial()
 	}
 	return d.dial(ctx, conn, kclient.Options{Now: d.now, Version: buildVersion()})
 }

@@ -50,7 +50,7 @@ func bindGlobals(root *cobra.Command, g *globals) {
 	f.Var(new(ui.Mode), config.KeyColor, "colour: auto, always or never")
 	f.Int(config.KeyStandbys, 0, "standbys a task that a classic app asks for (it does not tell)")
 	f.StringVar(&g.topology, "topology", "", "topology of a classic app: `file` with the text of Topology#describe()")
-	f.DurationVar(&g.sample, "sample", 0, "look twice, this `long` apart, and report what did not move")
+	f.DurationVar(&g.sample, "sample", 0, "look twice, this `duration` apart, and report what did not move")
 	f.BoolVar(&g.ignoreMissing, "ignore-missing-topics", false, "a deleted topic is no error")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "say more on stderr")
 }
@@ -152,7 +152,7 @@ func flagSource(f *pflag.FlagSet) func(string) ([]string, bool) {
 func applyEnvironment(f *pflag.FlagSet, env func(string) (string, bool)) error {
 	var err error
 	f.VisitAll(func(flag *pflag.Flag) {
-		if _, known := config.LookupKey(flag.Name); known || flag.Changed || err != nil {
+		if flag.Changed || err != nil {
 			return
 		}
 		switch flag.Name {
@@ -162,6 +162,9 @@ func applyEnvironment(f *pflag.FlagSet, env func(string) (string, bool)) error {
 		name := config.EnvName(flag.Name)
 		v, ok := env(name)
 		if !ok || v == "" {
+			return
+		}
+		if _, known := config.LookupKey(flag.Name); known {
 			return
 		}
 		if e := f.Set(flag.Name, v); e != nil {

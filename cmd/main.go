@@ -35,7 +35,9 @@ func Main(args []string, io *ui.Streams) int {
 	defer signal.Stop(signals)
 
 	done := make(chan int, 1)
-	go func() { done <- execute(ctx, args, newDeps(io)) }()
+	d := newDeps(io)
+	d.beforeDial = frugal
+	go func() { done <- execute(ctx, args, d) }()
 	select {
 	case code := <-done:
 		return code

@@ -102,8 +102,9 @@ func (r *reader) build(s *snapshot.Snapshot, ids []string) ([]*model.Group, erro
 	var groups []*model.Group
 	var failed []error
 	r.unread = nil
+	b := groupmeta.NewBuilder(s)
 	for _, id := range ids {
-		g, err := groupmeta.Build(s, id, r.options)
+		g, err := b.Build(id, r.options)
 		switch {
 		case err != nil:
 			failed = append(failed, r.groupError(s, id, err))

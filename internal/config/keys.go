@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // Kind is the form of a setting's value.
 type Kind int
@@ -39,7 +42,13 @@ func (k Key) Env() string { return EnvName(k.Name) }
 
 // EnvName returns the environment variable that stands for a flag or setting.
 func EnvName(name string) string {
-	return "STREAMCTL_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
+	return "STREAMCTL_" + strings.Map(func(r rune) rune {
+		switch r {
+		case '-', '.':
+			return '_'
+		}
+		return unicode.ToUpper(r)
+	}, name)
 }
 
 // Names of streamctl's own settings.

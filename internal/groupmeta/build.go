@@ -159,8 +159,6 @@ func (b *groupBuilder) head() {
 	g.AssignmentBasis = model.AssignmentNone
 	g.Positions.Basis = model.PositionsNone
 	b.subs = make(map[subtopologyKey]*subtopologyParts)
-	b.tasks = make(map[model.TaskID]*taskPlaces)
-	b.offsets = make(map[model.TopicPartition]int)
 	b.answerErrors()
 }
 

@@ -61,7 +61,7 @@ func newSnapshotIndex(s *snapshot.Snapshot) *snapshotIndex {
 
 func (x *snapshotIndex) indexSizes() {
 	x.sizes = make(map[model.TopicPartition]int64, len(x.s.LogSizes))
-	led := make(map[model.TopicPartition]bool)
+	led := make(map[model.TopicPartition]bool, len(x.s.LogSizes))
 	for _, z := range x.s.LogSizes {
 		tp := model.TopicPartition{Topic: z.Topic, Partition: z.Partition}
 		leader, known := x.leader(tp)

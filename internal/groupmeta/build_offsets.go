@@ -19,7 +19,7 @@ func (b *groupBuilder) readOffsets() {
 	if b.o.SkipOffsets {
 		return
 	}
-	rows := make(map[model.TopicPartition]*model.PartitionOffset)
+	rows := make(map[model.TopicPartition]*model.PartitionOffset, len(b.in.Commits))
 	row := func(tp model.TopicPartition) *model.PartitionOffset {
 		r := rows[tp]
 		if r == nil {
@@ -57,6 +57,7 @@ func (b *groupBuilder) readOffsets() {
 		b.g.Offsets = append(b.g.Offsets, *r)
 	}
 	slices.SortFunc(b.g.Offsets, func(x, y model.PartitionOffset) int { return x.Compare(y.TopicPartition) })
+	b.offsets = make(map[model.TopicPartition]int, len(b.g.Offsets))
 	for i := range b.g.Offsets {
 		b.offsets[b.g.Offsets[i].TopicPartition] = i
 	}

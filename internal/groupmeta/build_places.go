@@ -23,6 +23,7 @@ func (b *groupBuilder) placeTasks() {
 	slices.SortFunc(b.members, func(a, c builtMember) int {
 		return cmp.Or(strings.Compare(a.ClientID, c.ClientID), strings.Compare(a.ID, c.ID))
 	})
+	b.tasks = make(map[model.TaskID]*taskPlaces, b.activeTasks())
 	for i := range b.members {
 		m := &b.members[i]
 		if m.instance == "" {
@@ -45,6 +46,20 @@ func (b *groupBuilder) placeTasks() {
 		b.taskIDs = append(b.taskIDs, id)
 	}
 	slices.SortFunc(b.taskIDs, model.TaskID.Compare)
+}
+
+// activeTasks counts the tasks that members run, which is about how many there
+// are.
+func (b *groupBuilder) activeTasks() int {
+	n := 0
+	for i := range b.members {
+		for _, t := range b.members[i].Tasks {
+			if t.Role == model.Active {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (b *groupBuilder) place(i, j int) {

@@ -41,8 +41,9 @@ func (r *run) offsetKinds() []offsetKind {
 // readLogs reads starts and ends of every partition of the topics. A leader
 // that moved is looked up again for a short while.
 func (r *run) readLogs(ctx context.Context) {
-	r.logs = map[partition]*snapshot.Log{}
-	todo := map[partition]int32{} // to its leader
+	n := r.partitionCount()
+	r.logs = make(map[partition]*snapshot.Log, n)
+	todo := make(map[partition]int32, n) // to its leader
 	for _, t := range r.topics {
 		r.logsOf(t, todo)
 	}
@@ -55,6 +56,17 @@ func (r *run) readLogs(ctx context.Context) {
 		todo = r.newLeaders(ctx, again)
 	}
 	r.noteLogErrors()
+}
+
+// partitionCount is how many partitions the topics have, about.
+func (r *run) partitionCount() int {
+	n := 0
+	for _, t := range r.topics {
+		if t.meta != nil {
+			n += len(t.meta.Partitions)
+		}
+	}
+	return n
 }
 
 // logsOf adds the partitions of one topic: those of its metadata, and those

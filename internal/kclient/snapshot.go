@@ -142,6 +142,7 @@ func (r *run) finish() {
 	}
 	r.s.Groups = append(r.s.Groups, r.rows...)
 	r.recordLogSizes()
+	r.s.Logs = make([]snapshot.Log, 0, len(r.logs))
 	for _, l := range r.logs {
 		r.s.Logs = append(r.s.Logs, *l)
 	}
