@@ -45,6 +45,7 @@ stronger than the configuration file.`,
 	root.SetHelpCommand(newHelpCmd())
 	root.Version = buildVersion()
 	root.SetVersionTemplate("streamctl {{.Version}}\n")
+	root.SetUsageFunc(usageOf(d))
 	bindGlobals(root, &d.flags)
 	root.AddCommand(
 		newGetCmd(d), newListCmd(d), newDescribeCmd(d),
