@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/streamctl/streamctl/internal/assign"
 	"github.com/streamctl/streamctl/internal/model"
@@ -94,6 +95,7 @@ func (in *Input) member(from *model.Member) Member {
 		ID: from.ID, Name: from.Name, ClientID: from.ClientID, Thread: from.Thread, Static: from.InstanceID != "",
 		Rack: from.Rack, Place: from.Place, ReportsOffsets: from.ReportsOffsets,
 	}
+	var silent []string
 	for i := range from.Tasks {
 		t := &from.Tasks[i]
 		id, ok := in.Topology.Find(t.ID)
@@ -102,8 +104,15 @@ func (in *Input) member(from *model.Member) Member {
 		}
 		in.placeTask(&out, t, id)
 		if t.Role == model.Active && t.Stateful != nil && *t.Stateful && !t.Restore.Reported && in.Kind == model.Classic && !t.TargetOnly {
-			in.note(NoteNoOffset, "%s reported no offset sum for its active %s at its last join: the prediction treats its state then as unknown", from.Name, t.ID)
+			silent = append(silent, t.ID.String())
 		}
+	}
+	if n := len(silent); n > 0 {
+		more := ""
+		if n > maxNamed {
+			silent, more = silent[:maxNamed], fmt.Sprintf(" and %d more", n-maxNamed)
+		}
+		in.note(NoteNoOffset, "%s reported no offset sum for its active %s%s at its last join: the prediction treats their state then as unknown", from.Name, strings.Join(silent, " "), more)
 	}
 	for _, r := range from.Reported {
 		if t, ok := in.Topology.Find(r.Task); ok {
@@ -124,6 +133,9 @@ func (in *Input) member(from *model.Member) Member {
 	}
 	return out
 }
+
+// maxNamed is how many tasks a finding names.
+const maxNamed = 12
 
 // sub is the sub-topology of a task.
 func (in *Input) sub(t assign.Task) int {
