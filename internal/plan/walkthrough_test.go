@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ import (
 //	----
 //	one line a round: what starts it, at which second, and who has what
 //
-// Restoring goes at 100 records a second; tasks of which no size is given have
+// T1:standby is a caught-up copy. Restoring goes at 100 records a second; tasks of which no size is given have
 // 1000 records.
 func TestWalkThroughs(t *testing.T) {
 	datadriven.Walk(t, "testdata/walk", func(t *testing.T, path string) {
@@ -66,7 +67,10 @@ func walk(t *testing.T, d *datadriven.TestData) string {
 		default:
 			i := Instance{ID: a.Key, Name: a.Key, RemainingMs: -1, Members: []Member{{ID: a.Key + "-1", Name: a.Key}}}
 			for _, v := range a.Vals {
-				if v != "" {
+				if name, ok := strings.CutSuffix(v, ":standby"); ok {
+					i.Members[0].Standby = append(i.Members[0].Standby, assign.Task(taskNumber(t, name)))
+					i.Members[0].Reported = append(i.Members[0].Reported, assign.Offset{Task: assign.Task(taskNumber(t, name)), Sum: math.MaxInt64})
+				} else if v != "" {
 					i.Members[0].Active = append(i.Members[0].Active, assign.Task(taskNumber(t, v)))
 					tasks = max(tasks, taskNumber(t, v)+1)
 				}
