@@ -112,6 +112,7 @@ func runWatch(ctx context.Context, o *watchOptions) error {
 	w := &watching{o: o, r: r, limit: limit}
 	err = progress.Poll(ctx, o.interval, o.d.now, func(ctx context.Context) (*model.Group, error) { return w.look(ctx, id) }, w.step)
 	if errors.Is(err, errWatched) {
+		o.d.note("watched for %s: %s", render.Duration(o.length), render.Count(w.watcher.Rebalances(), "rebalance"))
 		return w.unmet(w.watcher.Rebalances())
 	}
 	return err

@@ -124,7 +124,41 @@ func (d *Diff) Text(p *render.Page) {
 		p.Line(0, "no difference")
 		return
 	}
-	p.Rows(d.Grid())
+	if p.Wide() {
+		p.Rows(d.Grid())
+		return
+	}
+	facts := make([]render.Fact, len(d.Changes))
+	for i, c := range d.Changes {
+		facts[i] = render.Fact{Label: render.Escape(c.Object), Text: render.Escape(c.sentence())}
+	}
+	p.Facts(0, facts)
+}
+
+// sentence says the change in words.
+func (c *Change) sentence() string {
+	before, after := render.None, render.None
+	if c.Before != nil {
+		before = *c.Before
+	}
+	if c.After != nil {
+		after = *c.After
+	}
+	switch {
+	case c.What == "joined", c.What == "left":
+		return c.What
+	case c.What == "finding" && c.Before == nil:
+		return "new finding " + after
+	case c.What == "finding" && c.After == nil:
+		return "no longer " + before
+	case c.Before == nil:
+		return c.What + " " + after
+	case c.After == nil && c.What == string(model.Active):
+		return c.What + " " + before + " -> nobody"
+	case c.After == nil:
+		return "no " + c.What + " any more, was " + before
+	}
+	return c.What + " " + before + " -> " + after
 }
 
 // Grid is a row a change.
