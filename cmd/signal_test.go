@@ -107,7 +107,10 @@ func TestSignalWhileReadingStdin(t *testing.T) {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond) // nothing tells from outside that it reads
+	// More than a pipe holds: once it is written the process reads.
+	if _, err := in.Write(bytes.Repeat([]byte{'0'}, 256<<10)); err != nil {
+		t.Fatal(err)
+	}
 	p.Process.Signal(os.Interrupt)     //nolint:errcheck // Wait tells
 	if got := code(t, p.Wait()); got != 130 {
 		t.Errorf("exit code %d, stderr %q", got, errOut)
