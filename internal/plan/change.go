@@ -23,6 +23,7 @@ type Add struct {
 	Members  []string       // their member ids in order of instance and thread, as far as known
 	State    []model.TaskID // copies on their disks, caught up
 	AllState bool           // all stateful tasks
+	Rack     string         // client.rack of their consumers; "": none, or not known
 }
 
 // How an instance goes.

@@ -14,8 +14,8 @@ const (
 	maxThreads = 1_000
 )
 
-// ParseAdd reads N[xTHREADS][,id=UUID…][,state=all|TASK,TASK…], for example
-// "2x4" or "1,id=2387…,state=0_1,0_2". member=ID gives member ids of groups in
+// ParseAdd reads N[xTHREADS][,id=UUID…][,rack=RACK][,state=all|TASK,TASK…], for
+// example "2x4" or "1,id=2387…,state=0_1,0_2". member=ID gives member ids of groups in
 // which they break ties.
 func ParseAdd(text string) (Add, error) {
 	fail := func(why string) (Add, error) { return Add{}, &ChangeError{"add " + text, why} }
@@ -46,6 +46,8 @@ func ParseAdd(text string) (Add, error) {
 			a.IDs, inState = append(a.IDs, id), false
 		case ok && key == "member":
 			a.Members, inState = append(a.Members, value), false
+		case ok && key == "rack":
+			a.Rack, inState = value, false
 		case ok && key == "state":
 			inState = true
 			if value == "all" {

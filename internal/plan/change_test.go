@@ -19,6 +19,7 @@ func TestParseAdd(t *testing.T) {
 		"0":                                   {},
 		"2x4":                                 {Count: 2, Threads: 4},
 		"1,id=" + strings.ToUpper(id):         {Count: 1, IDs: []string{id}},
+		"3,rack=eu-1":                         {Count: 3, Rack: "eu-1"},
 		"1,state=all":                         {Count: 1, AllState: true},
 		"1,id=" + id + ",state=0_1,shop__1_2": {Count: 1, IDs: []string{id}, State: []model.TaskID{{Subtopology: "0", Partition: 1}, {Topology: "shop", Subtopology: "1", Partition: 2}}},
 		"1x2,state=0_1,member=a,member=b":     {Count: 1, Threads: 2, State: []model.TaskID{{Subtopology: "0", Partition: 1}}, Members: []string{"a", "b"}},

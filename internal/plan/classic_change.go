@@ -113,7 +113,7 @@ func (c *classicSim) add(a Add) (string, error) {
 		}
 		base := c.in.Group + "-" + p.id
 		for t := range threads {
-			m := &classicMember{clientID: fmt.Sprintf("%s-StreamThread-%d-consumer", base, t+1), thread: t + 1, id: c.memberName(base, t+1)}
+			m := &classicMember{clientID: fmt.Sprintf("%s-StreamThread-%d-consumer", base, t+1), thread: t + 1, id: c.memberName(base, t+1), rack: a.Rack}
 			if n := k*threads + t; n < len(a.Members) {
 				m.id = a.Members[n]
 			}

@@ -68,10 +68,16 @@ func (p *Plan) classicRemarks(in *Input, o *Options, r *run) {
 	if r.set.heartbeatMs > 0 && hasFollowUp(p) && o.Follow != FollowRate {
 		p.find(NoteRange, "follow-up rounds come 0 to %s after the round before; a restore that takes about as long may give other learners on the way, not another end", span(r.set.heartbeatMs))
 	}
-	if r.set.RackStrategy != assign.RackNone && len(o.Changes) > 0 {
-		p.find(NoteUnknown, "the rack of a new instance is not known: planned without rack awareness as long as it is there")
+	added, racks := false, true
+	for _, c := range o.Changes {
+		if a, ok := c.(Add); ok && a.Count > 0 {
+			added, racks = true, racks && a.Rack != ""
+		}
 	}
-	if len(r.set.StandbyTags) > 0 && len(o.Changes) > 0 {
+	if r.set.RackStrategy != assign.RackNone && added && !racks {
+		p.find(NoteUnknown, "the rack of a new instance is not known: planned without rack awareness as long as it is there (--add 1,rack=RACK)")
+	}
+	if len(r.set.StandbyTags) > 0 && added {
 		p.find(NoteUnknown, "the client tags of a new instance are not known: planned as if it had none")
 	}
 	for _, i := range in.Instances {

@@ -69,6 +69,9 @@ func (a Add) flag() string {
 	for _, id := range a.Members {
 		s += ",member=" + id
 	}
+	if a.Rack != "" {
+		s += ",rack=" + a.Rack
+	}
 	switch {
 	case a.AllState:
 		s += ",state=all"
