@@ -1,6 +1,7 @@
 # make build   bin/streamctl
 # make test    every test; those with a real broker where Java and Maven are
-# make e2e     only the tests with a real broker
+# make e2e     only the tests with a real broker, and of changes that are
+#              predicted and then made all, not only the quick ones
 # make lint    gofmt, vet, staticcheck, golangci-lint, the layout
 # make golden  writes the golden files again: read the diff before you commit it
 # make docs    writes docs/cli again
@@ -21,7 +22,7 @@ test:
 	GO="$(GO)" sh scripts/test.sh
 
 e2e:
-	GO="$(GO)" sh scripts/e2e.sh
+	E2E_ALL=1 GO="$(GO)" sh scripts/e2e.sh
 
 lint:
 	GO="$(GO)" sh scripts/lint.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The tests with a real broker. go test calls a skipped test a success; here
-# every test of the package must have passed.
+# every test of the package must have passed. With E2E_ALL=1 all changes are
+# made that are predicted, else only the quick ones.
 set -eu
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
@@ -14,7 +15,7 @@ want=$("$GO" test -tags $tags -list '^Test' ./internal/e2e | grep '^Test')
 # Shown as they come: what a test says when it ends, and the closing lines.
 {
 	rc=0
-	"$GO" test -tags $tags -count 1 -parallel 3 -timeout 18m -v ./internal/e2e 2>&1 || rc=$?
+	"$GO" test -tags $tags -count 1 -parallel 4 -timeout 18m -v ./internal/e2e 2>&1 || rc=$?
 	echo "$rc" >"$log.rc"
 } | tee "$log" | awk '/^(--- |ok |FAIL|panic:)/ { print; fflush() }'
 

@@ -299,6 +299,7 @@ func (g *tried) compareTargets(t *testing.T, seen []streamsSight) {
 		told = append(told, targetLines(i, members, old)...)
 	}
 	n, epoch := 0, seen[0].epoch
+	var owners []map[string]string
 	for _, s := range seen {
 		if s.epoch == epoch {
 			continue
@@ -307,7 +308,15 @@ func (g *tried) compareTargets(t *testing.T, seen []streamsSight) {
 		real = append(real, targetLines(n, s.members, old)...)
 		t.Logf("epoch %d: %.2f s after the first look", epoch, s.at.Sub(seen[0].at).Seconds())
 		n++
+		owner := map[string]string{}
+		for _, m := range s.members {
+			for _, task := range m.active {
+				owner[task.String()] = m.process
+			}
+		}
+		owners = append(owners, owner)
 	}
+	g.compareMoves(t, owners)
 	if !slices.Equal(told, real) {
 		t.Errorf("%v: %d targets were told, %d came\ntold\n%s\nreal\n%s", g.words, len(g.forecast), n, strings.Join(told, "\n"), strings.Join(real, "\n"))
 	} else {

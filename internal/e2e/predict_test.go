@@ -5,6 +5,7 @@ package e2e
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,6 +40,7 @@ type tried struct {
 	in       *plan.Input
 	forecast []plan.TracedRound
 	document *plan.Plan
+	told     []toldRound // by streamctl plan; nil: it was not asked
 }
 
 // chosen are the changes of this run.
@@ -163,6 +165,72 @@ func (g *tried) plan(t testing.TB, changes []plan.Change, set map[string]string)
 	}
 	if len(g.forecast) == 0 {
 		t.Fatalf("%s: the plan has no rounds", g.name)
+	}
+	g.ask(t)
+}
+
+// toldRound is a round as streamctl plan writes it.
+type toldRound struct {
+	Moves []struct{ Task, From, To string }
+}
+
+// ask lets streamctl make the same plan from the same file.
+func (g *tried) ask(t testing.TB) {
+	t.Helper()
+	g.told = nil
+	topology := g.shot + ".topology"
+	if err := os.WriteFile(topology, []byte(appTopology(g.a.spec.topic)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"plan", g.group, "-o", "json", "--from", g.shot, "--topology", topology}
+	for _, c := range g.document.Request.Changes {
+		if c.Flag == "wait" { // the command knows none
+			return
+		}
+		args = append(args, "--"+c.Flag, c.Value)
+	}
+	for k, v := range g.document.Request.Set {
+		args = append(args, "--set", k+"="+v)
+	}
+	res := runCmd(t, streamctlCmd(t.Context(), t, args...))
+	var d struct{ Rounds []toldRound }
+	if err := json.Unmarshal([]byte(res.stdout), &d); err != nil || res.code != 0 {
+		t.Fatalf("%v: exit %d, %v: %s%s", args, res.code, err, res.stdout, res.stderr)
+	}
+	if len(d.Rounds) != len(g.forecast) {
+		t.Fatalf("%v: %d rounds, want %d: %s", args, len(d.Rounds), len(g.forecast), res.stdout)
+	}
+	g.told = d.Rounds
+}
+
+// compareMoves follows the moves that streamctl plan printed, and holds who
+// runs each task after each round against the real owners (process by task;
+// a task that is withheld has none).
+func (g *tried) compareMoves(t *testing.T, real []map[string]string) {
+	t.Helper()
+	owner := map[string]string{}
+	for _, i := range g.in.Instances {
+		for _, m := range i.Members {
+			for _, task := range m.Active {
+				owner[g.in.Topology.ID(task).String()] = i.ID
+			}
+		}
+	}
+	for n, r := range g.told {
+		for _, m := range r.Moves {
+			if owner[m.Task] != m.From {
+				t.Errorf("round %d moves %s from %s, which %s runs", n+1, m.Task, m.From, owner[m.Task])
+			}
+			owner[m.Task] = m.To
+		}
+		if n >= len(real) {
+			return
+		}
+		for task, process := range real[n] {
+			if owner[task] != process {
+				t.Errorf("round %d: %s is with %s, the printed plan says %s", n+1, task, process, owner[task])
+			}
+		}
 	}
 }
 
