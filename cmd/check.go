@@ -33,8 +33,9 @@ func newCheckStopCmd(d *deps) *cobra.Command {
 		Long: `Check whether an instance can stop without a task waiting for state. The exit
 code is 0 only if every active task on it is stateless or has a caught-up copy
 elsewhere; it is 3 when not, and when it cannot be told: the positions of a
-classic group are as old as its last round, and in a streams group the broker may
-give a task to an instance without a copy.
+classic group are as old as its last round. In a streams group the broker decides
+where a task goes: there the prediction (plan --remove) must put every task onto
+a caught-up copy.
 
 INSTANCE is an instance id or its prefix, a member id or prefix, a client id, a
 static instance id or a host. Without -g and a default group it is looked up in

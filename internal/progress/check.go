@@ -25,6 +25,7 @@ type StopCheck struct {
 	Blockers []Blocker      // tasks in the way: first those that would wait for certain, each part by task
 	Certain  int            // how many of Blockers would wait for certain
 	Reason   string         // why it cannot be told for the whole group; "" when tasks say it
+	Planned  bool           // streams groups: judged by where the prediction puts each task
 }
 
 // CheckStop judges one look. It is yes only where every active task on the
@@ -32,7 +33,7 @@ type StopCheck struct {
 // a classic group's positions are as old as its last round, so a copy that
 // lagged then counts as not known, one whose position reaches the present end
 // as caught up. For streams groups the broker may give a task to an instance
-// without a copy, so nothing but an instance without active tasks is yes.
+// without a copy, so the prediction must put every task onto one that has one.
 func CheckStop(g *model.Group, in *model.Instance) StopCheck {
 	c := StopCheck{Answer: Yes}
 	unreadable := 0
@@ -59,12 +60,16 @@ func CheckStop(g *model.Group, in *model.Instance) StopCheck {
 	case len(c.Active) == 0:
 		return c
 	case g.Kind == model.Streams:
-		c.Answer = Unknown
-		c.Reason = "the broker decides where the tasks go, and may give them to an instance without a copy"
+		return streamsStop(c, g, in)
 	}
+	return c.judged(func(id model.TaskID) (Blocker, Answer) { return copyOf(g, in, id) })
+}
+
+// judged puts the answers for all active tasks together.
+func (c StopCheck) judged(judge func(model.TaskID) (Blocker, Answer)) StopCheck {
 	var no, unknown []Blocker
 	for _, id := range c.Active {
-		b, answer := copyOf(g, in, id)
+		b, answer := judge(id)
 		switch answer {
 		case No:
 			no = append(no, b)
@@ -75,7 +80,6 @@ func CheckStop(g *model.Group, in *model.Instance) StopCheck {
 	}
 	c.Blockers, c.Certain = append(no, unknown...), len(no)
 	switch {
-	case g.Kind == model.Streams:
 	case len(no) > 0:
 		c.Answer = No
 	case len(unknown) > 0:
@@ -171,8 +175,12 @@ func (c *StopCheck) Headline(name string) string {
 	switch {
 	case c.Answer == Yes && len(c.Active) == 0:
 		return fmt.Sprintf("yes: %s runs no task", name)
+	case c.Answer == Yes && c.Planned && len(c.Active) == 1:
+		return fmt.Sprintf("yes: the only active task on %s goes to a caught-up copy or has no state", name)
 	case c.Answer == Yes && len(c.Active) == 1:
 		return fmt.Sprintf("yes: the only active task on %s has a caught-up copy elsewhere or no state", name)
+	case c.Answer == Yes && c.Planned:
+		return fmt.Sprintf("yes: every one of the %d active tasks on %s goes to a caught-up copy or has no state", len(c.Active), name)
 	case c.Answer == Yes:
 		return fmt.Sprintf("yes: every one of the %d active tasks on %s has a caught-up copy elsewhere or no state", len(c.Active), name)
 	case c.Answer == No:

@@ -38,8 +38,6 @@ func TestCheckStop(t *testing.T) {
 		}(), No, "still restores 7 records"},
 		{"rebalance", in(copied(), model.StatePreparingRebalance), Unknown, ""},
 		{"nothing to stop", group("pod-a/T1: 0_0s", "pod-b/T1: 0_0"), Yes, ""},
-		{"streams", func() *model.Group { g := behind(copied(), 0); g.Kind = model.Streams; return g }(), Unknown, ""},
-		{"streams, no copy", func() *model.Group { g := alone(); g.Kind = model.Streams; return g }(), Unknown, "has no copy elsewhere"},
 		{"streams, nothing to stop", func() *model.Group { g := group("pod-a/T1:", "pod-b/T1: 0_0"); g.Kind = model.Streams; return g }(), Yes, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -64,7 +64,7 @@ func (s *planScreen) findings() []render.Fact {
 		out = append(out, render.Fact{Label: findingLabel(f.Code), Text: render.Escape(f.Text)})
 	}
 	if silent > 1 {
-		out[first].Text += "; the same of " + render.Count(silent-1, "other task") + " (-o wide)"
+		out[first].Text += "; the same of " + render.Count(silent-1, "other member") + " (-o wide)"
 	}
 	order := []string{"Note", "Idle", "Discarded", "Assumed", "Unknown"}
 	slices.SortStableFunc(out, func(a, b render.Fact) int { return slices.Index(order, a.Label) - slices.Index(order, b.Label) })

@@ -1,0 +1,84 @@
+package progress
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// streamsGroup is a Stable streams group of a 4.4 broker with so many tasks of
+// one sub-topology.
+func streamsGroup(tasks int32, stateful bool, lines ...string) *model.Group {
+	g := group(lines...)
+	g.Kind, g.Facts.KafkaVersion = model.Streams, "4.4"
+	g.Topology.Subtopologies = []model.Subtopology{{ID: "0", SourceTopics: []string{"orders"}, Partitions: tasks, Stateful: &stateful}}
+	eachTask(g, func(_ *model.Instance, _ *model.Member, t *model.Task) {
+		t.Stateful = &stateful
+		if t.Role == model.Standby {
+			t.Restore = model.Restore{State: model.CaughtUp, RemainingRecords: ptr[int64](0)}
+		}
+	})
+	g.Timing.Standbys = ptr(1)
+	return g
+}
+
+// A streams group's instance may stop only where the prediction puts each of
+// its tasks onto a copy that is caught up.
+func TestCheckStopOfStreamsGroups(t *testing.T) {
+	copies := func() *model.Group {
+		return streamsGroup(4, true, "pod-a/T1: 0_0 0_1 0_2s 0_3s", "pod-b/T1: 0_2 0_3 0_0s 0_1s")
+	}
+	for _, c := range []struct {
+		name string
+		g    *model.Group
+		want Answer
+		why  string // of the first blocker, or the reason
+	}{
+		{"every task goes to its copy", copies(), Yes, ""},
+		{"no copy anywhere", streamsGroup(2, true, "pod-a/T1: 0_0", "pod-b/T1: 0_1"), No, "goes to pod-b, which has no copy"},
+		{"no state", streamsGroup(2, false, "pod-a/T1: 0_0", "pod-b/T1: 0_1"), Yes, ""},
+		{"nobody is left", streamsGroup(1, true, "pod-a/T1: 0_0"), No, "no other instance is left"},
+		{"a copy that restores", func() *model.Group {
+			g := copies()
+			task(g, "pod-b/T1", "0_1").Restore = model.Restore{State: model.Restoring, RemainingRecords: ptr[int64](7)}
+			return g
+		}(), No, "whose copy still restores 7 records"},
+		{"a copy that reports nothing", func() *model.Group {
+			g := copies()
+			task(g, "pod-b/T1", "0_1").Restore = model.Restore{State: model.RestoreUnknown}
+			return g
+		}(), Unknown, "has not reported its position"},
+		{"a broker whose version is not known, with the same answer by all rules", func() *model.Group {
+			g := copies()
+			g.Facts.KafkaVersion = ""
+			return g
+		}(), Yes, ""},
+		{"another assignor", func() *model.Group {
+			g := copies()
+			g.Assignor = "ours"
+			return g
+		}(), Unknown, `assignor "ours"`},
+		{"tasks that move", in(copies(), model.StateReconciling), Unknown, "its tasks are moving"},
+		// The copies are on pod-b, but pod-b has all it may run: the broker fills
+		// pod-c first.
+		{"a copy that the broker passes over", streamsGroup(6, true, "pod-a/T1: 0_0 0_1", "pod-b/T1: 0_2 0_3 0_4 0_5 0_0s 0_1s", "pod-c/T1:"), No, "goes to pod-c, which has no copy"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := CheckStop(c.g, &c.g.Instances[0])
+			if got.Answer != c.want {
+				t.Fatalf("answer %s, want %s: %+v", got.Answer, c.want, got)
+			}
+			why := got.Reason
+			if len(got.Blockers) > 0 {
+				why = got.Blockers[0].Why
+			}
+			if !strings.Contains(why, c.why) || c.why == "" && why != "" {
+				t.Errorf("because %q, want %q", why, c.why)
+			}
+			if h := got.Headline("pod-a"); c.want == Yes && !strings.Contains(h, "goes to a caught-up copy or has no state") {
+				t.Errorf("headline %q", h)
+			}
+		})
+	}
+}
