@@ -20,13 +20,21 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-say() { printf '\n# %s\n' "$*"; }
+last=
+say() {
+	if [ "$last" != say ]; then
+		echo
+	fi
+	printf '# %s\n' "$*"
+	last=say
+}
 
 # show CODE COMMAND... prints the command, runs it and insists on its exit code.
 show() {
 	want=$1
 	shift
 	printf '\n$ streamctl %s\n' "$*"
+	last=show
 	code=0
 	"$bin" "$@" || code=$?
 	if [ "$code" -ne "$want" ]; then
@@ -58,37 +66,51 @@ until grep -q '^bootstrap ' "$work/lab" 2>/dev/null; do
 	sleep 0.1
 done
 cat "$work/lab"
+last=lab
 STREAMCTL_BOOTSTRAP_SERVER=$(sed -n 's/^bootstrap //p' "$work/lab")
 export STREAMCTL_BOOTSTRAP_SERVER
 
-say "Which stream groups are there, and is anything wrong?"
+say "Which stream groups are there, and is anything wrong? ~ marks what is inferred."
 show 0 get groups
 
-say "shop was scaled out a while ago. The new instance looks idle to other tools; it is not."
+say "shop was scaled out a moment ago. The new instance, pod-b, looks idle to other tools."
+say "It is not: it restores the state of two tasks, to take them over when it is done."
 show 0 describe group shop
 show 0 describe instance pod-b -g shop
 
-say "May pod-a be stopped now?"
+say "May pod-a be stopped now? Not without ten tasks waiting for their state."
 show 3 check stop pod-a -g shop
 
-say "A gate for a script: is the group balanced and settled?"
+say "May pod-b? It runs nothing yet. The exit code is the answer for a script."
+show 0 check stop pod-b -g shop
+
+say "A gate for a script: has the group settled? Without --timeout 0 it waits."
 show 4 wait shop --for converged --timeout 0
 
-say "A rebalance under way, a rolling upgrade, an app that is down."
+say "fraud rebalances: no assignment is given meanwhile, so nothing is made up."
 show 0 describe group fraud
+
+say "delivery is half way through an upgrade of its clients."
 show 0 describe group delivery
+
+say "ledger is down; what it has committed is still there."
 show 0 describe group ledger
 
-say "A worker group that scales down: exact roles and tags."
+say "clicks is a worker group that scales down: it tells its roles, nothing is inferred."
 show 0 describe group clicks
 
-say "KIP-1071 groups are read the same way; this one comes from a snapshot file."
+say "Groups of KIP-1071 are read the same way; this one comes from a snapshot file."
 show 0 describe group --from testdata/snapshot/streams-reconciling-4.4.0.json
 
-say "Everything is a document for scripts, too."
-show 0 get tasks -g shop -o json
+say "For scripts: fixed columns with -o tsv, one versioned document with -o json."
+show 0 get groups --findings -o tsv
+show 0 check stop pod-b -g shop -o json
 
 say "What changed between two snapshots?"
 show 0 diff testdata/snapshot/classic-one-instance.json testdata/snapshot/classic-learners.json
 
-say "Done. streamctl lab keeps such a broker running for a second terminal."
+say "Which permissions does reading shop take, and are they there?"
+show 0 can-i describe -g shop
+
+say "Done. Next: bin/streamctl lab keeps such a broker running for a second terminal;"
+say "bin/streamctl --bootstrap-server HOST:9092 get groups looks at a cluster of yours."
