@@ -30,7 +30,7 @@ lint:
 # A package without the flag rejects it, so only those that have one are named.
 golden:
 	$(GO) test ./cmd ./internal/report ./internal/render -update
-	$(GO) test ./internal/assign -rewrite
+	$(GO) test ./internal/assign ./internal/plan -rewrite
 
 docs:
 	$(GO) run . docs --format markdown --dir docs/cli

@@ -18,6 +18,12 @@ func inspectCases() []int {
 	}
 }
 
+// predictCases are those that planning must show. A number that stands in both
+// lists has a part in each, so those of planning are looked for in its package.
+func predictCases() []int {
+	return []int{2, 3, 6, 12, 13, 20, 25, 26, 34, 60, 65, 66, 67, 74}
+}
+
 // caseOfFunc gives the number in TestFieldCaseNN…, caseOfFile that in
 // caseNN-….txtar; 0 for any other name.
 func caseOfFunc(name string) int {
@@ -78,6 +84,25 @@ func TestNamesOfFieldCases(t *testing.T) {
 	for name, want := range map[string]int{"case57-names.txtar": 57, "case5-reason.txtar": 5, "case57.txtar": 0, "showcase57-a.txtar": 0} {
 		if got := caseOfFile(name); got != want {
 			t.Errorf("%s: case %d, want %d", name, got, want)
+		}
+	}
+}
+
+func TestEveryFieldCaseOfPlanningHasATest(t *testing.T) {
+	have := map[int]bool{}
+	for _, s := range sources(t) {
+		if !s.test || s.pkg != "internal/plan" {
+			continue
+		}
+		for _, d := range s.ast.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
+				have[caseOfFunc(f.Name.Name)] = true
+			}
+		}
+	}
+	for _, n := range predictCases() {
+		if !have[n] {
+			t.Errorf("field case %d: no TestFieldCase%d… in internal/plan", n, n)
 		}
 	}
 }
