@@ -111,7 +111,7 @@ func TestSignalWhileReadingStdin(t *testing.T) {
 	if _, err := in.Write(bytes.Repeat([]byte{'0'}, 256<<10)); err != nil {
 		t.Fatal(err)
 	}
-	p.Process.Signal(os.Interrupt)     //nolint:errcheck // Wait tells
+	p.Process.Signal(os.Interrupt) //nolint:errcheck // Wait tells
 	if got := code(t, p.Wait()); got != 130 {
 		t.Errorf("exit code %d, stderr %q", got, errOut)
 	}
