@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/streamctl/streamctl/internal/config"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/kclient"
@@ -28,6 +29,7 @@ func newListCmd(d *deps) *cobra.Command { return newGetGroupsCmd(d, "list") }
 // getGroupsOptions is everything `get groups` needs.
 type getGroupsOptions struct {
 	d        *deps
+	only     string // -g; "" lists all
 	kinds    []string
 	allKinds bool
 	findings bool
@@ -48,7 +50,12 @@ Needs DESCRIBE on each group, or on the cluster for all of them. What an ACL
 hides is not in the list, without a word from the broker.`,
 		Example: "  streamctl get groups\n  streamctl get groups --findings --fail-on any\n  streamctl get groups --all-kinds -o json",
 		Args:    args(cobra.NoArgs),
-		RunE:    func(c *cobra.Command, _ []string) error { return runGetGroups(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed(config.KeyGroup) {
+				o.only = d.defaultGroup()
+			}
+			return runGetGroups(c.Context(), o)
+		},
 	}
 	if use == "groups" {
 		cmd.Aliases = []string{"group"}
@@ -108,6 +115,12 @@ func (o *getGroupsOptions) look(ctx context.Context, r *reader, list report.List
 	b := r.options
 	b.SkipOffsets = !o.lag
 	groups := groupmeta.BuildAll(s, b)
+	if o.only != "" {
+		groups = slices.DeleteFunc(groups, func(g *model.Group) bool { return g.ID != o.only })
+		if len(groups) == 0 && len(s.Errors) == 0 {
+			return look{}, r.groupError(s, o.only, groupmeta.ErrNotFound)
+		}
+	}
 	list.TakenAt = s.TakenAt
 	if s.ClusterID != nil {
 		list.ClusterID = *s.ClusterID
@@ -136,6 +149,9 @@ func (o *getGroupsOptions) query(list report.ListOptions) kclient.Query {
 	q := kclient.ListQuery()
 	if q.Kinds = list.Kinds; list.AllKinds {
 		q.Kinds = listKinds()
+	}
+	if o.only != "" {
+		q.Match = func(id string) bool { return id == o.only }
 	}
 	if o.lag {
 		q.Commits, q.Logs = true, true

@@ -157,3 +157,16 @@ func TestWatchSeesALiveRebalance(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
 	}
 }
+
+// A list with lags knows the lag of an Empty app, which only its topics tell
+// from a plain consumer group; -g keeps the row of one group.
+func TestListOfOneGroupWithLag(t *testing.T) {
+	l := startLab(t, "classic-empty", "classic-one-instance")
+	got := against(t, l, "get", "groups", "--lag", "-o", "tsv", "--no-headers", "-g", "ledger")
+	if f := strings.Split(got.out, "\t"); got.code != 0 || strings.Count(got.out, "\n") != 1 || f[0] != "ledger" || f[6] != "0" {
+		t.Errorf("exit code %d: %q\n%s", got.code, got.out, got.err)
+	}
+	if got = against(t, l, "get", "groups", "-g", "nope"); got.code != 1 || got.out != "" || !strings.Contains(got.err, `group "nope" not found`) {
+		t.Errorf("exit code %d: %q\n%s", got.code, got.out, got.err)
+	}
+}

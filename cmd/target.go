@@ -117,8 +117,15 @@ func (r *reader) listSnapshot(ctx context.Context, q kclient.Query) (*snapshot.S
 	}
 	topics, err := r.cluster.Snapshot(ctx, kclient.Query{
 		ListAll: true, Match: func(id string) bool { return uncertain[id] }, Describe: true, InternalTopics: true,
+		Commits: q.Commits, Logs: q.Logs,
 	})
 	if err == nil {
+		s.Logs = append(s.Logs, topics.Logs...)
+		for i := range topics.Groups {
+			if g := s.Group(topics.Groups[i].ID); g != nil && q.Commits {
+				g.Commits, g.CommitsRead = topics.Groups[i].Commits, topics.Groups[i].CommitsRead
+			}
+		}
 		known := map[string]bool{}
 		for _, t := range s.Topics {
 			known[t.Name] = true
