@@ -137,6 +137,7 @@ func (r *run) wantsGroups() bool {
 
 // finish puts the groups into the snapshot and sorts it.
 func (r *run) finish() {
+	r.s.Groups = make([]snapshot.Group, 0, len(r.groups)+len(r.rows))
 	for _, g := range r.groups {
 		r.s.Groups = append(r.s.Groups, g.g)
 	}
