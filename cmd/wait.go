@@ -127,7 +127,7 @@ func (o *waitOptions) goal() (goal progress.Goal, timeout time.Duration, once bo
 	case settles && once && goal.Settle > 0:
 		return goal, 0, false, errs.Usagef("--settle %s cannot be seen in one look", goal.Settle)
 	case settles && goal.Settle > timeout:
-		return goal, 0, false, errs.Usagef("--settle %s is longer than --timeout %s", goal.Settle, timeout)
+		return goal, 0, false, errs.WithHint(errs.Usagef("--settle %s is longer than --timeout %s", goal.Settle, timeout), "give both, or --timeout 0 for one look")
 	}
 	return goal, timeout, once, nil
 }

@@ -206,7 +206,7 @@ func TestFieldCase77Topology(t *testing.T) {
 		"NOT_REQUESTED": "NOT_REQUESTED (it was not asked for)", "NOT_STORED": "NOT_STORED (the broker holds none", "ERROR": "ERROR (the broker could not read it)",
 	} {
 		g.Topology.TreeStatus = status
-		wants(t, text(t, NewGroupDescription(g, DescribeOptions{Topology: true})), "Sub-topology 0  6 tasks  stateful", "source  orders", want)
+		wants(t, text(t, NewGroupDescription(g, DescribeOptions{Topology: true})), "Sub-topology 0  6 tasks  stateful", "source     orders", want)
 	}
 	g.Topology.TreeStatus = "AVAILABLE"
 	g.Topology.Tree = &model.TopologyTree{

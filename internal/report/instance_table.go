@@ -67,8 +67,11 @@ func learnerHead(k model.Kind) string {
 }
 
 func workersHead(k model.Kind) string {
-	if k == model.Worker {
+	switch {
+	case k == model.Worker:
 		return "WORKERS"
+	case !k.IsStream():
+		return "MEMBERS"
 	}
 	return "THREADS"
 }
@@ -111,7 +114,7 @@ func instanceColumns(kind model.Kind, t traits) []render.Column {
 	if kind == model.Streams {
 		ofExpected = render.InWide
 	}
-	return []render.Column{
+	columns := []render.Column{
 		{Head: "INSTANCE", Cap: nameCap},
 		{Head: "PROCESS", In: render.InWide},
 		{Head: "HOST", In: render.InWide},
@@ -132,6 +135,14 @@ func instanceColumns(kind model.Kind, t traits) []render.Column {
 		{Head: "LAG", Right: true},
 		{Head: "NOTE", In: onlyIf(t.noted, render.InText)},
 	}
+	if !kind.IsStream() { // it runs no tasks: who is there is all there is to say
+		for i := range columns {
+			if columns[i].Right && columns[i].Head != workersHead(kind) {
+				columns[i].In = render.InWide
+			}
+		}
+	}
+	return columns
 }
 
 func instanceCells(g *model.Group, in *model.Instance, t traits) []render.Cell {

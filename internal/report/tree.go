@@ -83,6 +83,7 @@ func (s *screen) topics(sub *model.Subtopology) {
 		title += "~"
 	}
 	s.p.Line(0, title)
+	var facts []render.Fact
 	for _, group := range []struct {
 		word string
 		list []string
@@ -91,9 +92,10 @@ func (s *screen) topics(sub *model.Subtopology) {
 		{"repartition sink", sub.RepartitionSinkTopics}, {"changelog", sub.ChangelogTopics},
 	} {
 		for _, topic := range group.list {
-			s.branch(1, group.word+"  "+render.Escape(topic))
+			facts = append(facts, render.Fact{Label: group.word, Text: render.Escape(topic)})
 		}
 	}
+	s.p.Facts(2, facts)
 }
 
 func (s *screen) branch(depth int, text string) {
