@@ -57,13 +57,13 @@ type need struct {
 	required  bool // without it the command can do nothing
 }
 
-// needs lists what the commands that talk to a cluster use (broker-facts).
+// needs lists what the commands that talk to a cluster use (broker-facts.md, section 1).
 func needs() []need {
 	list := []need{
 		{"get groups", "DESCRIBE", "cluster", "ListGroups", "every group, not only those with a right of their own", false},
 		{"get groups", "DESCRIBE", "group", "ListGroups, DescribeGroups, StreamsGroupDescribe", "this group", true},
 	}
-	for _, c := range []string{"describe", "get instances", "get members", "get tasks", "wait", "watch", "check stop", "snapshot"} {
+	for _, c := range []string{"describe", "get instances", "get members", "get tasks", "plan", "wait", "watch", "check stop", "snapshot"} {
 		list = append(list,
 			need{c, "DESCRIBE", "group", "FindCoordinator, DescribeGroups, StreamsGroupDescribe, OffsetFetch", "members, assignment, commits", true},
 			need{c, "DESCRIBE", "topics", "Metadata, ListOffsets, OffsetFetch", "lag, restore state", true},
@@ -91,7 +91,7 @@ func permissionTable() string {
 	for _, c := range []string{"get groups", "describe"} {
 		name := c
 		if c == "describe" {
-			name = "describe, get instances|members|tasks, wait, watch, check stop, snapshot"
+			name = "describe, get instances|members|tasks, plan, wait, watch, check stop, snapshot"
 		}
 		fmt.Fprintf(&b, "%s:\n", name)
 		for _, n := range all {
