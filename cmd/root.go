@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/streamctl/streamctl/internal/config"
 	"github.com/streamctl/streamctl/internal/errs"
 )
 
@@ -150,7 +151,7 @@ func nearestFlag(c *cobra.Command, name string) string {
 		if f.Hidden {
 			return
 		}
-		d := distance(name, f.Name)
+		d := config.Distance(name, f.Name)
 		if len(name) >= 4 && strings.HasPrefix(f.Name, name) {
 			d = 1
 		}
@@ -159,27 +160,6 @@ func nearestFlag(c *cobra.Command, name string) string {
 		}
 	})
 	return best
-}
-
-// distance counts the letters to insert, delete or replace between two words.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // args makes an argument check of cobra one of ours: exit code 2, the usage

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/streamctl/streamctl/internal/config"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/render"
@@ -113,7 +114,7 @@ func unmetFirst(failed, unmet error) error {
 func nearestWord(word string, known []string) string {
 	best, at := "", 3
 	for _, k := range known {
-		if d := distance(word, k); d < at {
+		if d := config.Distance(word, k); d < at {
 			best, at = k, d
 		}
 	}

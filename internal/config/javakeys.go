@@ -131,7 +131,7 @@ func nearMiss(name string, known []string) (meant string, ok bool) {
 	// short word such as "acks" is near too much to say anything.
 	head, _, dotted := strings.Cut(lower, ".")
 	for _, f := range []string{"ssl", "sasl", "security", "bootstrap"} {
-		if dotted && meant != "" && strings.HasPrefix(meant, f+".") && distance(head, f) <= 1+len(f)/4 {
+		if dotted && meant != "" && strings.HasPrefix(meant, f+".") && Distance(head, f) <= 1+len(f)/4 {
 			return meant, true
 		}
 	}

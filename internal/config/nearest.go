@@ -55,16 +55,16 @@ func nearest(name string, names []string) string {
 	want := plain(name)
 	best, bestDistance := "", 1+max(1, len(want)/3)
 	for _, n := range names {
-		if d := distance(want, plain(n)); d < bestDistance {
+		if d := Distance(want, plain(n)); d < bestDistance {
 			best, bestDistance = n, d
 		}
 	}
 	return best
 }
 
-// distance is the number of letters to add, drop, change or swap with their
+// Distance is the number of letters to add, drop, change or swap with their
 // neighbour to make b of a.
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	rows := [3][]int{make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)}
 	for j := range rows[1] {
