@@ -135,7 +135,7 @@ func (r *wireReader) standbyTasks(named bool) []TaskPartitions {
 		t := TaskPartitions{Task: r.namedTask(&f, named)}
 		first := len(all)
 		for m := r.count("standbyTasks.partitions", 6); m > 0 && r.err == nil; m-- {
-			all = append(all, model.TopicPartition{Topic: r.utf("standbyTasks.topic"), Partition: r.int32("standbyTasks.partition")})
+			all = append(all, model.TopicPartition{Topic: r.topicUTF("standbyTasks.topic"), Partition: r.int32("standbyTasks.partition")})
 		}
 		t.Partitions = all[first:len(all):len(all)]
 		out = append(out, t)
@@ -147,7 +147,7 @@ func (r *wireReader) topicDictionary() []DictionaryEntry {
 	n := r.count("topicDictionary", 6)
 	out := make([]DictionaryEntry, 0, n)
 	for i := 0; i < n && r.err == nil; i++ {
-		out = append(out, DictionaryEntry{Index: r.int32("topicDictionary.index"), Topic: r.utf("topicDictionary.topic")})
+		out = append(out, DictionaryEntry{Index: r.int32("topicDictionary.index"), Topic: r.topicUTF("topicDictionary.topic")})
 	}
 	return out
 }
@@ -190,7 +190,7 @@ func (r *wireReader) hosts(f hostNames, topics *topicDictionary) []HostPartition
 			all = r.indexed(all, m, f.index, topics)
 		}
 		for ; topics == nil && m > 0 && r.err == nil; m-- {
-			all = append(all, model.TopicPartition{Topic: r.utf(f.topic), Partition: r.int32(f.partition)})
+			all = append(all, model.TopicPartition{Topic: r.topicUTF(f.topic), Partition: r.int32(f.partition)})
 		}
 		h.Partitions = all[first:len(all):len(all)]
 		out = append(out, h)

@@ -84,7 +84,7 @@ func (r *wireReader) topicPartitions(array, topic, partitions string) []TopicPar
 	out := make([]TopicPartitions, 0, n)
 	numbers := make([]int32, 0, r.countNested(n, nestedArray{text: true, inner: 4}))
 	for i := 0; i < n && r.err == nil; i++ {
-		t := TopicPartitions{Topic: r.string16(topic)}
+		t := TopicPartitions{Topic: r.topic16(topic)}
 		raw := r.take(4 * r.count(partitions, 4))
 		first := len(numbers)
 		for ; len(raw) >= 4; raw = raw[4:] {

@@ -29,7 +29,7 @@ func genPartition() *rapid.Generator[model.TopicPartition] {
 
 func genTopics() *rapid.Generator[[]TopicPartitions] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) TopicPartitions {
-		return TopicPartitions{Topic: rapid.String().Draw(t, "topic"), Partitions: rapid.SliceOfN(rapid.Int32(), 0, 5).Draw(t, "numbers")}
+		return TopicPartitions{Topic: rapid.StringN(-1, -1, maxTopicName).Draw(t, "topic"), Partitions: rapid.SliceOfN(rapid.Int32(), 0, 5).Draw(t, "numbers")}
 	}), 0, 5)
 }
 

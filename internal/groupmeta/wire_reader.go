@@ -159,6 +159,32 @@ func (r *wireReader) utf(field string) string {
 	return s
 }
 
+// maxTopicName is how long Kafka lets the name of a topic be.
+const maxTopicName = 249
+
+// topicOf passes on the topic of partitions, which stood at offset at. A name
+// that Kafka would not take is refused: thousands of partitions can share it,
+// and each shows it.
+func (r *wireReader) topicOf(field string, at int, topic string) string {
+	if len(topic) > maxTopicName {
+		r.fail(field, at, "name of %d bytes, a topic has at most %d", len(topic), maxTopicName)
+		return ""
+	}
+	return topic
+}
+
+// topic16 is string16 for the topic of partitions.
+func (r *wireReader) topic16(field string) string {
+	at := r.off
+	return r.topicOf(field, at, r.string16(field))
+}
+
+// topicUTF is utf for the topic of partitions.
+func (r *wireReader) topicUTF(field string) string {
+	at := r.off
+	return r.topicOf(field, at, r.utf(field))
+}
+
 // chars reads a count of UTF-16 units and the units; no units is "".
 func (r *wireReader) chars(field string) string {
 	at := r.off
