@@ -88,10 +88,11 @@ func (s *screen) instanceGrid(total string) *render.Grid {
 	for i := range shown {
 		grid.Row(instanceCells(g, &shown[i], t)...)
 	}
-	switch {
-	case rest > 0 && len(shown) == 0:
-		total = render.Count(rest, "instance")
-	case rest > 0:
+	if rest > 0 && len(shown) == 0 {
+		grid.Row(s.instanceTotals(render.Count(rest, "instance"), t)...) // nothing stands out: the sums are all there is
+		return grid
+	}
+	if rest > 0 {
 		grid.Row(render.Text(render.Int(int64(rest)) + " more").In(render.Dim))
 	}
 	grid.Footer(s.instanceTotals(total, t)...)

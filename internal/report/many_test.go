@@ -28,7 +28,8 @@ func TestManyHealthyTakeOneScreen(t *testing.T) {
 		g.Instances = append(g.Instances, one)
 	}
 	out = text(t, describe(g))
-	wants(t, out, "1,000 instances")
+	row(t, out, "1,000", "instances", "1,000", "2")
+	refuses(t, out, "more\n", "total")
 	if n := strings.Count(out, "\n"); n > 30 {
 		t.Errorf("%d lines:\n%s", n, out)
 	}

@@ -22,7 +22,7 @@ func (s *screen) taskTable() {
 	if len(all) == 0 {
 		if total > 0 {
 			s.p.Blank()
-			s.rest("all "+render.Count(total, "task"), total)
+			s.rest(plural(total, "the only task", "all "+render.Count(total, "task")), total)
 		}
 		return
 	}
