@@ -189,8 +189,8 @@ func sightOf(g *kmsg.StreamsGroupDescribeResponseGroup, at time.Time) streamsSig
 	}
 	for i := range g.Members {
 		m := &g.Members[i]
-		s.members = append(s.members, streamsHolder{m.MemberID, m.ProcessID, streamsTasks(m.TargetAssignment.ActiveTasks), streamsTasks(m.TargetAssignment.StandbyTasks)})
-		for _, id := range streamsTasks(m.Assignment.ActiveTasks) {
+		s.members = append(s.members, streamsHolder{m.MemberID, m.ProcessID, taskIDs(m.TargetAssignment.ActiveTasks), taskIDs(m.TargetAssignment.StandbyTasks)})
+		for _, id := range taskIDs(m.Assignment.ActiveTasks) {
 			delete(s.unowned, id)
 		}
 	}
@@ -198,7 +198,7 @@ func sightOf(g *kmsg.StreamsGroupDescribeResponseGroup, at time.Time) streamsSig
 	return s
 }
 
-func streamsTasks(list []kmsg.TaskIDs) []model.TaskID {
+func taskIDs(list []kmsg.TaskIDs) []model.TaskID {
 	var out []model.TaskID
 	for _, ids := range list {
 		for _, p := range ids.Partitions {
