@@ -3,6 +3,7 @@ package cmd
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -17,8 +18,9 @@ import (
 	"github.com/streamctl/streamctl/internal/render"
 )
 
-// maxDecodeLine bounds one line of a batch: 64 MiB of hex.
-const maxDecodeLine = 64 << 20
+// maxDecodeLine bounds one line of a batch, and what is read from stdin: 16 MiB
+// of hex. Brokers keep a group in one record, of a megabyte by default.
+const maxDecodeLine = 16 << 20
 
 // decodeOptions is everything decode needs.
 type decodeOptions struct {
@@ -47,14 +49,14 @@ the rest, and the exit code is 1 at the end.`,
   kafka-dump | streamctl decode assignment -
   streamctl decode --from members.jsonl`,
 		Args: args(cobra.MaximumNArgs(2)),
-		RunE: func(_ *cobra.Command, a []string) error {
+		RunE: func(c *cobra.Command, a []string) error {
 			if len(a) > 0 {
 				o.kind = a[0]
 			}
 			if len(a) > 1 {
 				o.text = a[1]
 			}
-			return runDecode(o)
+			return runDecode(c.Context(), o)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, a []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(a) == 0 {
@@ -68,12 +70,15 @@ the rest, and the exit code is 1 at the end.`,
 	return cmd
 }
 
-func runDecode(o *decodeOptions) error {
+func runDecode(ctx context.Context, o *decodeOptions) error {
+	if f := o.d.flags.output; f.Machine() && f != render.JSON {
+		return errs.Usagef("-o %s: decode writes JSON, as a table or wide one it is indented", f)
+	}
 	switch {
 	case o.from != "" && o.kind != "":
 		return errs.Usagef("KIND and --from exclude one another: the lines of a file name their kind")
 	case o.from != "":
-		return decodeBatch(o)
+		return inTime(ctx, func() error { return decodeBatch(o) })
 	case o.kind == "":
 		return errs.WithHint(errs.Usagef("decode needs a KIND or --from FILE"), "kinds are "+strings.Join(groupmeta.DecodeKinds(), ", "))
 	}
@@ -84,15 +89,18 @@ func runDecode(o *decodeOptions) error {
 	if !known {
 		return errs.Usagef("%w", &groupmeta.UnknownKindError{Kind: o.kind})
 	}
-	return decodeOne(o)
+	return inTime(ctx, func() error { return decodeOne(o) })
 }
 
 func decodeOne(o *decodeOptions) error {
 	text := o.text
 	if text == "" || text == "-" {
-		b, err := io.ReadAll(io.LimitReader(o.d.io.In, maxDecodeLine))
+		b, err := io.ReadAll(io.LimitReader(o.d.io.In, maxDecodeLine+1))
 		if err != nil {
 			return fmt.Errorf("read stdin: %w", err)
+		}
+		if len(b) > maxDecodeLine {
+			return fmt.Errorf("stdin is longer than %d bytes", maxDecodeLine)
 		}
 		text = string(b)
 	}
@@ -129,27 +137,28 @@ func decodeBatch(o *decodeOptions) error {
 		defer f.Close() //nolint:errcheck // only read
 		in = f
 	}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 0, 64<<10), maxDecodeLine)
+	lines := newBatchLines(in, maxDecodeLine)
 	out := bufio.NewWriter(o.d.io.Out)
 	n, bad := 0, 0
-	for lines.Scan() {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
+	for {
+		line, err := lines.next()
+		if err != nil && !errors.Is(err, errLongLine) {
+			if err = errors.Join(notEOF(err), out.Flush()); err != nil {
+				return fmt.Errorf("decode: %w", err)
+			}
+			break
 		}
 		n++
 		answer, problem := groupmeta.DecodeLine(line)
+		if err != nil {
+			answer, problem = groupmeta.RefuseLine(err), err
+		}
 		if problem != nil {
 			bad++
 		}
 		if _, err := out.Write(append(answer, '\n')); err != nil {
 			return err
 		}
-	}
-	err := errors.Join(lines.Err(), out.Flush())
-	if err != nil {
-		return fmt.Errorf("decode: %w", err)
 	}
 	if bad > 0 {
 		return fmt.Errorf("%d of %d lines could not be decoded in full; each says why", bad, n)

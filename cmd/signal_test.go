@@ -111,9 +111,13 @@ func TestSignalWhileReadingStdin(t *testing.T) {
 	if _, err := in.Write(bytes.Repeat([]byte{'0'}, 256<<10)); err != nil {
 		t.Fatal(err)
 	}
+	begin := time.Now()
 	p.Process.Signal(os.Interrupt) //nolint:errcheck // Wait tells
-	if got := code(t, p.Wait()); got != 130 {
+	if got := code(t, p.Wait()); got != 130 || !strings.HasPrefix(errOut.String(), "interrupted") {
 		t.Errorf("exit code %d, stderr %q", got, errOut)
+	}
+	if took := time.Since(begin); took >= graceAfterSignal {
+		t.Errorf("took %s to end", took)
 	}
 }
 

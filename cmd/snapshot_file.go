@@ -15,8 +15,7 @@ func (o *snapshotOptions) write(ctx context.Context, data []byte) error {
 		_, err := o.d.io.Out.Write(data)
 		return err
 	}
-	_, err := within(ctx, func() (struct{}, error) { return struct{}{}, writeFile(o.file, data) })
-	if err != nil {
+	if err := inTime(ctx, func() error { return writeFile(o.file, data) }); err != nil {
 		return fmt.Errorf("snapshot: %w", err)
 	}
 	o.d.note("wrote %s", o.file)

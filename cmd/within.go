@@ -23,3 +23,9 @@ func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
 		return none, context.Cause(ctx)
 	}
 }
+
+// inTime is within for what has no result.
+func inTime(ctx context.Context, f func() error) error {
+	_, err := within(ctx, func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}

@@ -60,9 +60,24 @@ func DecodeLine(line []byte) ([]byte, error) {
 	return b, errors.Join(err, marshalErr)
 }
 
+// RefuseLine is the answer to a line that is not even looked at.
+func RefuseLine(why error) []byte {
+	b, err := MarshalASCII(lineOutput{Error: newLineError(why)})
+	if err != nil { // text always marshals
+		return []byte(`{"error":{}}`)
+	}
+	return b
+}
+
 func decodeLine(line []byte) (lineOutput, error) {
 	var in lineInput
 	if err := json.Unmarshal(line, &in); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			err = errors.New("it is " + wrong.Value)
+			if wrong.Field != "" {
+				err = fmt.Errorf("%q is %s", wrong.Field, wrong.Value)
+			}
+		}
 		return lineOutput{}, fmt.Errorf("not a JSON object with kind and hex: %w", err)
 	}
 	out := lineOutput{Kind: in.Kind}
