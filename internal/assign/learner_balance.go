@@ -162,7 +162,7 @@ func (b *learnerBalance) step() bool {
 func (b *learnerBalance) choose(from, to int32) Task {
 	if b.mayLearn() {
 		ends := learnerEnds{from, to}
-		if i, any := b.start[ends]; any {
+		if i, ok := b.start[ends]; ok {
 			for ; i < len(b.pairs) && b.pairs[i].learnerEnds == ends; i++ {
 				if t := b.pairs[i].task; b.learner[t] == nobody {
 					b.start[ends] = i + 1

@@ -61,7 +61,7 @@ func (s *sticky) leastLoaded() *javaorder.PriorityQueue[int32] {
 // the least loaded processes.
 func (s *sticky) placeStandbys() {
 	missing := make([]int32, s.g.Topology.Len())
-	any := false
+	some := false
 	for k := len(s.byPartition) - 1; k >= 0; k-- {
 		t := s.byPartition[k]
 		if !s.g.Topology.Stateful(t) {
@@ -69,12 +69,12 @@ func (s *sticky) placeStandbys() {
 		}
 		for left := s.g.Settings.Standbys; left > 0; left-- {
 			if !s.keepStandby(t) {
-				missing[t], any = int32(min(left, len(s.procs))), true
+				missing[t], some = int32(min(left, len(s.procs))), true
 				break
 			}
 		}
 	}
-	if any {
+	if some {
 		s.placeMissing(missing)
 	}
 }
