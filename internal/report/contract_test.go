@@ -37,6 +37,8 @@ const groupFields = `kind schema_version group group_kind state protocol_type pr
 	totals.remaining_records totals.remaining_bytes
 	timing timing.session_ms timing.heartbeat_ms timing.standbys timing.source
 	next_rebalance next_rebalance.at next_rebalance.in_ms next_rebalance.raw_ms next_rebalance.by_member
+	prediction prediction.moves prediction.rounds prediction.learners prediction.remaining_records prediction.last_in_s
+	prediction.balanced prediction.max_over_expected
 	topology topology.source topology.subtopologies topology.subtopologies[] topology.subtopologies[].id
 	topology.subtopologies[].source_topics topology.subtopologies[].source_topics[]
 	topology.subtopologies[].repartition_sink_topics topology.subtopologies[].repartition_sink_topics[]
@@ -75,7 +77,7 @@ func contract() map[string]string {
 		"instances": opening + readFields + " items items[] " + under("items[].", "group leaving.instance leaving.id leaving.who leaving.reason leaving.stale leaving.honoured "+instanceFields),
 		"members":   opening + readFields + " items items[] " + under("items[].", "group instance "+memberFields),
 		"tasks":     opening + readFields + " items items[] " + under("items[].", "group instance member "+taskFields),
-		"instance": opening + readFields + " group group_kind state " + positionFields + " " + instanceFields + " members members[] " +
+		"instance": opening + readFields + " group group_kind state " + positionFields + " " + under("stop.", "answer blockers blockers[] blockers[].task blockers[].why blockers[].copy blockers[].remaining_records") + " stop " + instanceFields + " members members[] " +
 			under("members[].", memberFields+" tasks tasks[] "+under("tasks[].", taskFields)),
 		"member": opening + readFields + " group group_kind state instance " + positionFields + " " + memberFields + " tasks tasks[] " + under("tasks[].", taskFields),
 		"task": opening + readFields + " group group_kind state instance member " + positionFields + " " + taskFields + " copies copies[] " +

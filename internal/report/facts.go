@@ -29,6 +29,7 @@ func (s *screen) facts() []render.Fact {
 		add("Coordinator", s.coordinator())
 	}
 	add("Next rebalance", s.nextRebalance())
+	add("Predicted", s.predicted(s.prediction))
 	add("Epochs", s.epochs())
 	add("Timing", s.timing())
 	add("Positions", s.positions())

@@ -59,6 +59,7 @@ type GroupFields struct {
 	Totals          Totals         `json:"totals"`
 	Timing          Timing         `json:"timing"`
 	NextRebalance   *NextRebalance `json:"next_rebalance"`
+	Prediction      *Prediction    `json:"prediction"` // what the planned rebalances come to; null where none is planned or it cannot be told
 	Topology        Topology       `json:"topology"`
 	Balance         *Balance       `json:"balance"`
 	Instances       []Instance     `json:"instances"`
@@ -78,7 +79,7 @@ func newGroupFields(g *model.Group) GroupFields {
 		Mode: optional(g.Mode), Assignor: optional(g.Assignor), Epoch: g.Epoch, AssignmentEpoch: g.AssignmentEpoch,
 		Coordinator: newCoordinator(g.Coordinator), Verdict: newVerdict(g), AssignmentBasis: string(g.AssignmentBasis),
 		Positions: newPositions(g.Positions), Totals: newTotals(g), Timing: newTiming(&g.Timing),
-		NextRebalance: newNextRebalance(g.NextRebalance), Topology: newTopology(&g.Topology), Balance: newBalance(g.Balance),
+		NextRebalance: newNextRebalance(g.NextRebalance), Prediction: newPrediction(g), Topology: newTopology(&g.Topology), Balance: newBalance(g.Balance),
 		Instances: make([]Instance, len(g.Instances)), Unassigned: g.Unassigned, Offsets: newOffsets(g.Offsets),
 		Marks: make([]Mark, len(g.Marks)),
 	}
@@ -109,6 +110,7 @@ func kindName(k model.Kind) string {
 // Text writes the screen.
 func (d *GroupDescription) Text(p *render.Page) {
 	s := newScreen(p, d.g, d.o)
+	s.prediction = d.Prediction
 	s.describe()
 }
 

@@ -49,7 +49,7 @@ func (l *GroupDescriptionList) WithErrors(more []model.ReadError) *GroupDescript
 func (l *GroupDescriptionList) Text(p *render.Page) {
 	var healthy []*model.Group
 	l.summary(p)
-	for _, g := range l.groups {
+	for i, g := range l.groups {
 		if l.brief && g.OK() {
 			healthy = append(healthy, g)
 			continue
@@ -57,7 +57,9 @@ func (l *GroupDescriptionList) Text(p *render.Page) {
 		if !p.Empty() {
 			p.Blank()
 		}
-		newScreen(p, g, l.o).describe()
+		s := newScreen(p, g, l.o)
+		s.prediction = l.Items[i].Prediction
+		s.describe()
 	}
 	if len(healthy) == 0 {
 		return

@@ -24,6 +24,7 @@ type InstanceDescription struct {
 	Head
 	Of
 	Instance
+	Stop *Stop `json:"stop"` // whether it may stop now; null in a group that runs no tasks
 	Read
 
 	g  *model.Group
@@ -34,7 +35,7 @@ type InstanceDescription struct {
 // NewInstanceDescription makes the report of one instance of g.
 func NewInstanceDescription(g *model.Group, in *model.Instance, o DescribeOptions) *InstanceDescription {
 	return &InstanceDescription{
-		Head: head("InstanceDescription"), Of: ofGroup(g), Instance: newInstance(g, in), Read: readOf(g), g: g, in: in, o: o,
+		Head: head("InstanceDescription"), Of: ofGroup(g), Instance: newInstance(g, in), Stop: newStop(g, in), Read: readOf(g), g: g, in: in, o: o,
 	}
 }
 
@@ -44,7 +45,11 @@ func (d *InstanceDescription) Text(p *render.Page) {
 	s.partHeadline(instanceName(d.in), "instance")
 	s.partVerdict(append([]string{"instance " + instanceName(d.in), "instance " + d.in.ID}, memberObjects(d.in.Members)...))
 	p.Blank()
-	p.Facts(0, s.instanceFacts(d.in))
+	facts := s.instanceFacts(d.in)
+	if d.Stop != nil {
+		facts = append(facts, render.Fact{Label: "Stop now", Text: render.Escape(d.Stop.c.Headline(instanceName(d.in)))})
+	}
+	p.Facts(0, facts)
 	s.block(s.threadGrid([]model.Instance{*d.in}))
 	s.block(heldGrid(d.g, d.in.Members))
 }

@@ -13,6 +13,8 @@ type screen struct {
 	g *model.Group
 	o DescribeOptions
 
+	prediction *Prediction // nil: none is shown
+
 	members   map[string]*model.Member // by id
 	instances map[string]*model.Instance
 }
