@@ -169,6 +169,10 @@ func TestBuiltinGroupsRun(t *testing.T) {
 	for group, state := range want {
 		waitState(t, l, group, state)
 	}
+	// The plain consumer's topic is in no list of the recording, only assigned.
+	if l.cluster.TopicInfo("mails") == nil {
+		t.Error("the topic of mailer is not there")
+	}
 }
 
 // The built-in groups are the recorded ones, byte for byte.

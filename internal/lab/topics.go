@@ -3,10 +3,13 @@ package lab
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
@@ -16,7 +19,7 @@ import (
 // start is deleted again.
 func (l *Lab) seedTopics(ctx context.Context, s *snapshot.Snapshot) error {
 	known := map[model.TopicPartition]bool{}
-	for _, t := range s.Topics {
+	for _, t := range withAssigned(s) {
 		if t.ErrorCode != 0 || len(t.Partitions) == 0 {
 			continue
 		}
@@ -82,3 +85,41 @@ func (l *Lab) fill(ctx context.Context, ends map[model.TopicPartition]int64) err
 	defer mu.Unlock()
 	return first
 }
+
+// withAssigned gives the topics of a snapshot and those that only the members'
+// assignments name, with as many partitions as are assigned.
+func withAssigned(s *snapshot.Snapshot) []snapshot.Topic {
+	partitions := map[string]int{}
+	for _, g := range s.Groups {
+		if g.Classic == nil {
+			continue
+		}
+		for _, m := range g.Classic.Members {
+			frame, err := groupmeta.DecodeConsumerAssignment(m.Assignment)
+			if err != nil {
+				continue // not a consumer's: nothing to create
+			}
+			for _, t := range frame.Assigned {
+				for _, p := range t.Partitions {
+					if p >= 0 && p < maxPartitions {
+						partitions[t.Topic] = max(partitions[t.Topic], int(p)+1)
+					}
+				}
+			}
+		}
+	}
+	for _, t := range s.Topics {
+		delete(partitions, t.Name)
+	}
+	for _, t := range s.Missing {
+		delete(partitions, t.Name)
+	}
+	out := slices.Clone(s.Topics)
+	for _, name := range slices.Sorted(maps.Keys(partitions)) {
+		out = append(out, topic(name, partitions[name]))
+	}
+	return out
+}
+
+// maxPartitions bounds what an assignment may make the lab create.
+const maxPartitions = 1 << 17
