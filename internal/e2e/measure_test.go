@@ -4,7 +4,9 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,15 +105,28 @@ func buildAt(t *testing.T, pkg string) string {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build %s: %v\n%s", pkg, err, out)
 	}
-	program, err := os.ReadFile(linked)
+	bin := filepath.Join(filepath.Dir(linked), filepath.Base(pkg)+"-bin")
+	install(t, linked, bin)
+	return bin
+}
+
+// install copies a program. It does not take it into memory as a whole: the peak
+// of a child counts from that of its parent.
+func install(t *testing.T, from, to string) {
+	t.Helper()
+	in, err := os.Open(from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := filepath.Join(filepath.Dir(linked), filepath.Base(pkg)+"-bin")
-	if err := os.WriteFile(bin, program, 0o755); err != nil {
+	defer in.Close() //nolint:errcheck // only read
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE, 0o755)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return bin
+	_, err = io.Copy(struct{ io.Writer }{out}, in)
+	if err := errors.Join(err, out.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // bar fails the test when a figure misses its bar, and prints both.
