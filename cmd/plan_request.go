@@ -56,6 +56,9 @@ func (r *planRequest) options() (plan.Options, error) {
 	}
 	for _, s := range r.set {
 		key, value, err := plan.ParseSet(s)
+		if err == nil {
+			err = plan.CheckSetting(key, value)
+		}
 		if err != nil {
 			return o, settingUsage("--set", err)
 		}
@@ -90,6 +93,11 @@ func assignorNames() []string {
 func parseSweep(text string) (*plan.SweepSpec, error) {
 	s, err := plan.ParseSweep(text)
 	if err == nil {
+		for _, v := range s.Values {
+			if err := checkSwept(s.Key, v); err != nil {
+				return nil, usageErr("sweep", err)
+			}
+		}
 		return &s, nil
 	}
 	known := append([]string{"add", "balancing-factor"}, plan.SettingKeys()...)
@@ -97,6 +105,18 @@ func parseSweep(text string) (*plan.SweepSpec, error) {
 		return nil, unknownWord("--sweep", "setting", key, known)
 	}
 	return nil, usageErr("sweep", err)
+}
+
+// checkSwept says what is wrong with one value of a sweep.
+func checkSwept(key, value string) error {
+	switch key {
+	case "add":
+		_, err := plan.ParseAdd(value)
+		return err
+	case "balancing-factor":
+		key = plan.KeyFactor
+	}
+	return plan.CheckSetting(key, value)
 }
 
 // settingUsage makes a setting that a plan does not know, or a value that it

@@ -181,6 +181,10 @@ func document(in *Input, o *Options, assignor string, r *run) *Plan {
 		p.ClusterID = &in.ClusterID
 	}
 	for _, c := range o.Changes {
+		if a, ok := c.(Add); ok && a.Count > 0 && a.Threads == 0 {
+			a.Threads = usualThreads(in)
+			c = a
+		}
 		p.Changes = append(p.Changes, c.Describe())
 	}
 	for _, e := range in.Errors {

@@ -99,6 +99,21 @@ func SettingKeys() []string {
 	return out
 }
 
+// CheckSetting says what is wrong with a setting that a person gives, before
+// there is a group: a *SettingError, or nil.
+func CheckSetting(key, value string) error {
+	for _, spec := range settingSpecs() {
+		switch {
+		case spec.key != key:
+			continue
+		case spec.numeric && value == "":
+			return &SettingError{key, value, "is no whole number"}
+		}
+		return (&settings{}).take(spec, value, "user")
+	}
+	return &SettingError{key, value, "is given for a setting that a plan does not know; it knows " + strings.Join(SettingKeys(), ", ")}
+}
+
 // resolve gathers the settings: what the user gave, else what the group is
 // known to have, else the default.
 func resolve(in *Input, assignor string, o *Options) (*settings, error) {

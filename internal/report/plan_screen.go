@@ -133,7 +133,9 @@ func (s *planScreen) rows() []planRow {
 		row.learners += len(r.Learners)
 		row.standbys += len(r.Standbys)
 		row.down += len(r.Down)
-		row.active = r.Active
+		if len(r.Active) > 0 {
+			row.active = r.Active
+		}
 		for _, d := range r.Down {
 			if _, n, ok := restoring(d.Why); ok {
 				row.records += n
@@ -171,9 +173,9 @@ func (s *planScreen) rounds() *render.Grid {
 		{Head: "LEARN", Right: true}, {Head: "STANDBY", Right: true, In: onlyIf(standbys, render.InText)},
 		{Head: "DOWN", Right: true, In: onlyIf(down, render.InText)}, {Head: "TO RESTORE", Right: true},
 	}
-	shown := s.columns()
-	for i, id := range shown {
-		cols = append(cols, render.Column{Head: render.Shorten(s.name(id), 12), Right: true, Drop: i + 1})
+	shown, rank := s.columns()
+	for _, id := range shown {
+		cols = append(cols, render.Column{Head: render.Shorten(s.name(id), 12), Right: true, Drop: rank[id]})
 	}
 	grid := render.NewGrid(cols...)
 	for i, r := range rows {
@@ -210,21 +212,25 @@ func (s *planScreen) rounds() *render.Grid {
 // maxColumns is how many instances the table of rounds has at most.
 const maxColumns = 6
 
-// columns are the instances of the table of rounds: those that change most, by
-// name.
-func (s *planScreen) columns() []string {
-	ids := s.ids()
-	if s.p.Wide() {
-		return ids
-	}
+// columns are the instances of the table of rounds, by name: those that change
+// most. rank orders them by that, from 1; the last goes first where there is no
+// room.
+func (s *planScreen) columns() (ids []string, rank map[string]int) {
+	ids = s.ids()
 	change := func(id string) int {
 		d := s.r.After.Instances[id].Active - s.r.Before.Instances[id].Active
 		return max(d, -d)
 	}
-	kept := slices.Clone(ids)
-	slices.SortStableFunc(kept, func(a, b string) int { return change(b) - change(a) })
-	kept = kept[:min(len(kept), maxColumns)]
-	return slices.DeleteFunc(ids, func(id string) bool { return !slices.Contains(kept, id) })
+	ranked := slices.Clone(ids)
+	slices.SortStableFunc(ranked, func(a, b string) int { return change(b) - change(a) })
+	if !s.p.Wide() {
+		ranked = ranked[:min(len(ranked), maxColumns)]
+	}
+	rank = make(map[string]int, len(ranked))
+	for i, id := range ranked {
+		rank[id] = i + 1
+	}
+	return slices.DeleteFunc(ids, func(id string) bool { return rank[id] == 0 }), rank
 }
 
 // ids are the instances before and after, by name.
