@@ -6,14 +6,15 @@
 # make golden  writes the golden files again: read the diff before you commit it
 # make docs    writes docs/cli again
 # make fuzz    every fuzz target for a minute (FUZZTIME=10s for less)
-# make bench   Go benchmarks, then whole processes side by side
+# make bench   Go benchmarks, then whole processes and Kafka's assignors side by side
+# make bench-full   the assignors at sizes that take Java ten minutes and 12 GB
 # make demo    an embedded broker and the everyday commands, with nothing but Go
 # make chaos   comes with the runtime of worker groups
 
 GO ?= go
 FUZZTIME ?= 1m
 
-.PHONY: build test e2e lint golden docs fuzz bench demo chaos
+.PHONY: build test e2e lint golden docs fuzz bench bench-full demo chaos
 
 build:
 	$(GO) build -o bin/streamctl .
@@ -40,6 +41,9 @@ fuzz:
 
 bench:
 	GO="$(GO)" sh scripts/bench.sh
+
+bench-full:
+	GO="$(GO)" sh scripts/bench.sh full
 
 demo: build
 	sh scripts/demo.sh

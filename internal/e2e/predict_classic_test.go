@@ -18,10 +18,14 @@ import (
 )
 
 // Settings of every app here. A probing rebalance comes after a minute at the
-// earliest, so the groups wait for theirs together.
+// earliest, so the groups wait for theirs together. What a member reports at a
+// round hangs on how far its copies are. Those who join at once shall have
+// restored nothing, those who join a heartbeat later everything, also on a busy
+// machine: so a copy begins a while after it was given, and heartbeats are long.
 const (
-	predictHeartbeat = 3 * time.Second
-	predictSession   = 10 * time.Second
+	predictHeartbeat = 10 * time.Second
+	predictSession   = 30 * time.Second
+	predictRestore   = 4 * time.Second
 	predictProbing   = time.Minute
 	predictLag       = 100
 )
@@ -44,6 +48,7 @@ func TestPredictedClassic(t *testing.T) {
 	c.startPredicted(t, groups, "forecast-in", appSpec{settings: map[string]string{
 		plan.KeyHeartbeat: millis(predictHeartbeat), plan.KeySession: millis(predictSession),
 		plan.KeyProbing: millis(predictProbing), plan.KeyAcceptableLag: strconv.Itoa(predictLag),
+		"app.restore.delay.ms": millis(predictRestore),
 	}})
 	for _, g := range groups {
 		g.snapshot(t)
@@ -136,7 +141,7 @@ func waitRounds(t *testing.T, log *coordinatorLog, groups []*tried, changed time
 			}
 			last := g.forecast[told-1].AtS
 			if n := len(seen); n > 0 && seen[n-1].settled() {
-				quiet := 15 * time.Second // longer than a session: nothing that was begun is still to come
+				quiet := predictSession / 2
 				if n < told {
 					quiet = 2 * predictProbing
 				}
@@ -251,13 +256,13 @@ func toldMembers(list []plan.TracedMember) []roundMember {
 }
 
 // roundLines writes a round, a thread a line, or a process with perProcess. A
-// probing time is the leader's, and who leads cannot be told: it stands in a
-// line of its own.
+// probing time is the leader's, unless that has to come back at once, and who
+// leads cannot be told: it stands in a line of its own, where nobody has to.
 func roundLines(n int, members []roundMember, perProcess bool) []string {
 	var out []string
-	probing := false
+	probing, atOnce := false, false
 	for i, m := range members {
-		probing = probing || m.next == "probing"
+		probing, atOnce = probing || m.next == "probing", atOnce || m.next == "now"
 		next := ""
 		if m.next == "now" {
 			next = " now"
@@ -276,6 +281,9 @@ func roundLines(n int, members []roundMember, perProcess bool) []string {
 			}
 		}
 		out = append(out, fmt.Sprintf("%d %s A %s S %s", n+1, m.process[:8], words(tidyTasks(active)), words(tidyTasks(standby))))
+	}
+	if atOnce {
+		return out
 	}
 	return append(out, fmt.Sprintf("%d probing %v", n+1, probing))
 }

@@ -10,19 +10,25 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.kstream.KStream;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.processor.StateRestoreListener;
+import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
 /**
  * A small stateful Streams app to look at: sub-topology 0 counts by key, sub-topology 1 counts by value after a
@@ -40,6 +46,7 @@ import org.apache.kafka.streams.processor.StateRestoreListener;
  *
  * <p>The end of standard input ends the JVM at once. Settings of our own: app.process.id (the process UUID, written to
  * the state directory before the start), app.restore.sleep.ms (a pause after each batch that is restored),
+ * app.restore.delay.ms (nothing is restored for so long after a copy was given),
  * app.topology=counts|describe (describe prints the topology and ends).
  *
  * <p>Prints "STATE CLIENT_ID NEW_STATE" and, at each change, "TASKS CLIENT_ID" with a JSON object: thread to active and
@@ -100,11 +107,51 @@ public class StreamsApp {
       String text = "{\"processId\":\"" + p.getProperty("app.process.id") + "\"}";
       Files.write(dir.resolve("kafka-streams-process-metadata"), text.getBytes(StandardCharsets.UTF_8));
     }
-    KafkaStreams s = new KafkaStreams(topology(topic).build(), p);
+    long delay = Long.parseLong(p.getProperty("app.restore.delay.ms", "0"));
+    KafkaStreams s = new KafkaStreams(topology(topic).build(), p, new LateRestore(delay));
     s.setStateListener((now, before) -> System.out.println("STATE " + client + " " + now));
     slowDown(s, Long.parseLong(p.getProperty("app.restore.sleep.ms", "0")));
     INSTANCES.put(client, s);
     s.start();
+  }
+
+  /** Gives restore consumers that get no records while a partition of theirs is young. They never block. */
+  static final class LateRestore extends DefaultKafkaClientSupplier {
+    final long delayMillis;
+
+    LateRestore(long delayMillis) {
+      this.delayMillis = delayMillis;
+    }
+
+    @Override
+    public Consumer<byte[], byte[]> getRestoreConsumer(Map<String, Object> config) {
+      if (delayMillis == 0) {
+        return super.getRestoreConsumer(config);
+      }
+      return new KafkaConsumer<byte[], byte[]>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer()) {
+        final Map<TopicPartition, Long> since = new HashMap<>();
+
+        @Override
+        public void assign(Collection<TopicPartition> partitions) {
+          since.keySet().retainAll(partitions);
+          for (TopicPartition p : partitions) {
+            since.putIfAbsent(p, System.nanoTime());
+          }
+          super.assign(partitions);
+        }
+
+        @Override
+        public ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
+          for (long t : since.values()) {
+            if (System.nanoTime() - t < delayMillis * 1_000_000) {
+              StreamsApp.pause(Math.min(timeout.toMillis(), 20));
+              return ConsumerRecords.empty();
+            }
+          }
+          return super.poll(timeout);
+        }
+      };
+    }
   }
 
   static void put(Properties p, String[] settings, int from) {
