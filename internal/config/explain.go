@@ -178,6 +178,19 @@ func explainSpeech(err error, a Attempt) error {
 	case strings.Contains(text, "did not contain enough data to be valid"), strings.Contains(text, "correlation ID mismatch"):
 		return because(err, "a proxy in between may be at fault", "%s sent an answer that cannot be read (%s)", a.Addr, text)
 	}
+	return explainVersions(err, a)
+}
+
+// explainVersions knows brokers that have no version of a request in common
+// with us.
+func explainVersions(err error, a Attempt) error {
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "broker is too old"), strings.Contains(text, "request key is unknown"):
+		return because(err, "brokers of Kafka 0.11 and later do", "%s does not know a request that is needed: the broker is too old", a.Addr)
+	case strings.Contains(text, "contained no ApiKeys"):
+		return because(err, "check the port", "%s names no request that it knows", a.Addr)
+	}
 	return nil
 }
 

@@ -335,6 +335,8 @@ func TestExplainMeasuredErrors(t *testing.T) {
 		{"answer to another question", errors.New("correlation ID mismatch"), at, "b:9092 sent an answer that cannot be read (correlation ID mismatch)"},
 		{"closed, never answered", errors.New("closed the connection: is SASL missing?"), at, "b:9092: the broker closed the connection before answering: it wants a login (SASL)"},
 		{"closed, answered before", errors.New("closed the connection: is SASL missing?"), with(func(a *Attempt) { a.Answered = true }), "b:9092 closed the connection"},
+		{"too old", errors.New("broker is too old; the broker has already indicated it will not know how to handle the request"), at, "b:9092 does not know a request that is needed: the broker is too old"},
+		{"knows nothing", errors.New("ApiVersions response invalidly contained no ApiKeys"), at, "b:9092 names no request that it knows"},
 		{"died", errors.New("the broker connection has died and the request will be retried"), with(func(a *Attempt) { a.Answered = true }), "b:9092 closed the connection"},
 		{"silent on a second connection", context.DeadlineExceeded, with(func(a *Attempt) { a.Step, a.Waited, a.Answered = StepVersions, 2*time.Second, true }), "b:9092 did not answer for 2s"},
 		{"nothing known at all", context.DeadlineExceeded, Attempt{}, "no answer from the broker for too long"},

@@ -34,7 +34,7 @@ func (r *run) list(ctx context.Context) error {
 		}
 	}
 	if failed == len(answers) {
-		return last
+		return whileAsking("list groups", last)
 	}
 	return nil
 }

@@ -57,6 +57,15 @@ func readError(object, what string, err error) snapshot.Error {
 	return e
 }
 
+// whileAsking puts what was asked for before an error that only has Kafka's
+// name; the others tell themselves.
+func whileAsking(what string, err error) error {
+	if _, ok := errors.AsType[*kerr.Error](err); ok {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return err
+}
+
 // groupError is the entry for a group that answered with an error.
 func groupError(group, what string, code int16, message *string) snapshot.Error {
 	e := snapshot.Error{Object: "group " + group, Code: codeName(code), Hint: groupHint(group, code)}

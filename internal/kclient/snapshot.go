@@ -115,9 +115,13 @@ func (r *run) start(ctx context.Context) error {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return errs.WithCode(r.c.explainBootstrap(err), errs.Failed)
+		return errs.WithCode(whileAsking("read metadata", r.c.explainBootstrap(err)), errs.Failed)
 	}
 	resp := kresp.(*kmsg.MetadataResponse)
+	if len(resp.Brokers) == 0 {
+		side.Wait()
+		return errs.WithHint(errors.New("read metadata: the cluster names no broker"), "a broker that has just started does this for a moment: try again")
+	}
 	r.c.learn(resp)
 	side.Wait()
 	r.s.ClusterID = resp.ClusterID
