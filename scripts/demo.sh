@@ -84,6 +84,12 @@ show 3 check stop pod-a -g shop
 say "May pod-b? It runs nothing yet. The exit code is the answer for a script."
 show 0 check stop pod-b -g shop
 
+say "What would one more instance do, round by round? Kafka's own assignor, computed."
+show 0 plan shop --add 1
+
+say "Or several: a row each, to choose from."
+show 0 plan shop --sweep add=0..3
+
 say "A gate for a script: has the group settled? Without --timeout 0 it waits."
 show 4 wait shop --for converged --timeout 0
 

@@ -51,7 +51,7 @@ func (s *PlanSweep) Grid() *render.Grid {
 		render.Column{Head: "SET", Cap: 34}, render.Column{Head: "MOVES", Right: true}, render.Column{Head: "ROUNDS", Right: true},
 		render.Column{Head: "EARLIEST", Right: true, Drop: 2}, render.Column{Head: "RECORDS", Right: true}, render.Column{Head: "BYTES", Right: true, Drop: 1},
 		render.Column{Head: "DOWN", Right: true}, render.Column{Head: "IDLE", Right: true, In: onlyIf(idle, render.InAll)},
-		render.Column{Head: "OF EXPECTED", Right: true}, render.Column{Head: "BALANCED"},
+		render.Column{Head: "OF EXP", Key: "of_expected", Right: true}, render.Column{Head: "BALANCED"},
 	)
 	for i := range s.Items {
 		it := &s.Items[i]
