@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -178,6 +179,9 @@ func applyEnvironment(f *pflag.FlagSet, env func(string) (string, bool)) error {
 func (d *deps) buildOptions(ctx context.Context) (groupmeta.BuildOptions, error) {
 	o := groupmeta.BuildOptions{IgnoreMissing: d.flags.ignoreMissing}
 	if n, ok := d.conf.Number(config.KeyStandbys); ok && d.conf.Setting(config.KeyStandbys).IsSet() {
+		if n > math.MaxInt32 {
+			return o, errs.Usagef("--standbys: %d is more than a task can have", n)
+		}
 		v := int(n)
 		o.Standbys = &v
 	}

@@ -133,20 +133,39 @@ func asUsage(err error) error {
 	return errs.WithCode(err, errs.Usage)
 }
 
+// What a person reads of many errors and hints; the documents of -o json and
+// yaml have all of them.
+const (
+	errorsShown = 20
+	hintsShown  = 5
+)
+
 // printError writes an error and its hints, each on lines of its own. What has
-// been said already (errs.Silent) and a reader that went away are not said.
+// been said already (errs.Silent) and a reader that went away are not said; of
+// very many errors, as a cluster of a thousand dead brokers gives, the rest is
+// counted.
 func printError(w io.Writer, err error) {
 	if err == nil {
 		return
 	}
+	var lines []string
 	for _, e := range innerLeaves(err) {
 		if _, silent := errors.AsType[errs.Silent](e); silent || errors.Is(e, syscall.EPIPE) {
 			continue
 		}
-		fmt.Fprintln(w, "error: "+oneLine(e.Error())) //nolint:errcheck // nowhere left to say it
+		lines = append(lines, "error: "+oneLine(e.Error()))
 	}
-	for _, h := range errs.Hints(err) {
-		fmt.Fprintln(w, "hint: "+oneLine(h)) //nolint:errcheck // as above
+	if more := len(lines) - errorsShown; more > 1 {
+		lines = append(lines[:errorsShown], fmt.Sprintf("error: and %d more; the document of -o json has them all", more))
+	}
+	for i, h := range errs.Hints(err) {
+		if i == hintsShown {
+			break
+		}
+		lines = append(lines, "hint: "+oneLine(h))
+	}
+	for _, l := range lines {
+		fmt.Fprintln(w, l) //nolint:errcheck // nowhere left to say it
 	}
 }
 

@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -108,5 +110,35 @@ func TestFieldCase31SampleLooksTwice(t *testing.T) {
 	got := runWith(t, fakeDeps(t, c), "describe", "group", "shop", "--sample", "30ms", "--timeout", "10ms") // the sample comes on top
 	if len(c.queries) != 2 || !strings.Contains(got.out, "no offset moved in 1s") {
 		t.Errorf("%d looks, exit code %d\n%s%s", len(c.queries), got.code, got.out, got.err)
+	}
+}
+
+// A thousand dead brokers do not scroll away what could be read.
+func TestPrintManyErrors(t *testing.T) {
+	many := func(n int) (out []error) {
+		for i := range n {
+			out = append(out, errs.WithHint(fmt.Errorf("broker %d is dead", i), fmt.Sprintf("start broker %d", i)))
+		}
+		return out
+	}
+	for n, want := range map[int][2]int{1: {1, 1}, 20: {20, 5}, 21: {21, 5}, 22: {21, 5}, 1000: {21, 5}} {
+		var b bytes.Buffer
+		printError(&b, errors.Join(many(n)...))
+		if got := [2]int{strings.Count(b.String(), "error: "), strings.Count(b.String(), "hint: ")}; got != want {
+			t.Errorf("%d errors make %v lines, want %v", n, got, want)
+		}
+		if n > 21 && !strings.Contains(b.String(), fmt.Sprintf("error: and %d more", n-20)) {
+			t.Errorf("%d errors: the rest is not counted:\n%s", n, b.String())
+		}
+	}
+}
+
+// A number that only fits by chance is bad usage, not an overflow.
+func TestAbsurdStandbys(t *testing.T) {
+	for _, n := range []string{"2147483648", "9223372036854775807", "-1"} {
+		got := runWith(t, fakeDeps(t, nil), "describe", "group", "--from", filepath.Join("..", "testdata", "snapshot", "classic-learners.json"), "--standbys", n)
+		if got.code != errs.Usage || got.out != "" {
+			t.Errorf("%s: exit %d, stdout %q", n, got.code, got.out)
+		}
 	}
 }

@@ -154,7 +154,11 @@ func readError(e model.ReadError) error {
 	if e.Code != "" && !strings.Contains(text, e.Code) {
 		text = e.Code + ": " + text
 	}
-	if _, name, ok := strings.Cut(e.Object, " "); !ok || !strings.Contains(e.Text, name) {
+	kind, name, ok := strings.Cut(e.Object, " ")
+	if kind == "broker" {
+		name = e.Object // a number alone is in many a text
+	}
+	if !ok || !strings.Contains(e.Text, name) {
 		text = quoteObject(e.Object) + ": " + text
 	}
 	return errs.WithHint(errors.New(text), e.Hint)
