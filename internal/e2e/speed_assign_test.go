@@ -51,12 +51,12 @@ func TestSpeedAssign(t *testing.T) {
 			bar: map[string]float64{"5000x200": 50},
 		},
 		{
-			version: v431, assignor: assign.NameHighAvailability, sizes: "1000x50", modes: "steady,add", runs: 3, warmup: 1, racks: "min_traffic", heapMiB: 2048,
-			bar: map[string]float64{"1000x50": 1},
+			version: v431, assignor: assign.NameHighAvailability, sizes: "100x10", modes: "steady,add", runs: 3, warmup: 1, racks: "min_traffic", heapMiB: 2048,
+			bar: map[string]float64{"100x10": 1},
 		},
 		{
-			version: v431, assignor: assign.NameHighAvailability, sizes: "1000x50", modes: "steady,add", runs: 3, warmup: 1, racks: "balance_subtopology", heapMiB: 2048,
-			bar: map[string]float64{"1000x50": 1},
+			version: v431, assignor: assign.NameHighAvailability, sizes: "100x10", modes: "steady,add", runs: 3, warmup: 1, racks: "balance_subtopology", heapMiB: 2048,
+			bar: map[string]float64{"100x10": 1},
 		},
 		{
 			version: v431, assignor: assign.NameStreamsSticky, sizes: "5000x200,50000x1000", modes: "scratch,steady,add", runs: 7, warmup: 10, heapMiB: 2048,
