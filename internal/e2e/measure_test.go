@@ -75,14 +75,6 @@ func (c *contender) run(t *testing.T) {
 func (c *contender) median() time.Duration { return middle(c.took) }
 func (c *contender) memory() int64         { return middle(c.peak) }
 
-// undisturbed is the median, or what it is at most on a machine that does
-// nothing else: the time of the processor and half as much again for the
-// embedded broker, which on two cores works beside it. On a busy machine the
-// median tells about its other work.
-func (c *contender) undisturbed() time.Duration {
-	return min(c.median(), middle(c.cpu)*3/2)
-}
-
 func middle[T int64 | time.Duration](values []T) T {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]
