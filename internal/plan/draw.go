@@ -3,7 +3,10 @@ package plan
 import (
 	"encoding/hex"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // drawer draws ids that nobody knows yet. The same seed gives the same ids.
@@ -47,4 +50,31 @@ func canonicalUUID(text string) (string, error) {
 		return "", fmt.Errorf("id %q is no UUID", text)
 	}
 	return strings.ToLower(text), nil
+}
+
+// drawn plans with each draw of ids but the first, several at a time. The plans
+// come in the order of the draws.
+func drawn(in *Input, o *Options, assignor string, draws int) ([]*Plan, error) {
+	plans, failed := make([]*Plan, draws-1), make([]error, draws-1)
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(draws-1, runtime.GOMAXPROCS(0)) {
+		all.Go(func() {
+			for k := next.Add(1) - 1; k < int64(len(plans)); k = next.Add(1) - 1 {
+				r, err := runOnce(in, o, assignor, uint64(k)+2)
+				if err != nil {
+					failed[k] = err
+					return
+				}
+				plans[k] = document(in, o, assignor, r)
+			}
+		})
+	}
+	all.Wait()
+	for _, err := range failed {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return plans, nil
 }

@@ -49,13 +49,13 @@ func Make(in *Input, o Options) (*Plan, error) {
 	p.NewIDs.Given = given
 	spread := newSpread(p)
 	cost := (len(first.rec.rounds) + 1) * (in.Topology.Len()*(1+first.set.Standbys) + len(first.rec.parties))
-	tried := 1
-	for ; tried < draws && (tried+1)*cost <= workBudget; tried++ {
-		r, err := runOnce(in, &o, assignor, uint64(tried+1))
-		if err != nil {
-			return nil, err
-		}
-		spread.add(document(in, &o, assignor, r))
+	tried := max(1, min(draws, workBudget/max(1, cost)))
+	others, err := drawn(in, &o, assignor, tried)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range others {
+		spread.add(other)
 	}
 	if unknown {
 		p.NewIDs.Tried = tried
