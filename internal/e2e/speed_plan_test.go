@@ -40,7 +40,7 @@ func TestSpeedLabPlan(t *testing.T) {
 			}
 			name := "plan " + strconv.Itoa(size.tasks) + " tasks on " + strconv.Itoa(size.members) + ", " + p.assignor + " " + p.args[len(p.args)-1]
 			argv := append([]string{bin, "plan", "large", "--from", file, "--assignor", p.assignor, "-o", "json"}, p.args...)
-			c := &contender{name: name, runs: 3, argv: argv}
+			c := &contender{name: name, runs: 3 + 10_000/size.tasks, argv: argv}
 			race(t, c)
 			var d struct {
 				Kind   string
