@@ -164,13 +164,13 @@ func waitRounds(t *testing.T, log *coordinatorLog, groups []*tried, changed time
 func (g *tried) compareRounds(t *testing.T, seen []coordinatorRound, changed time.Time) {
 	t.Helper()
 	g.apart(t, seen)
-	var told, real []string
+	var told, came []string
 	var owners []map[string]string
 	for i, r := range g.forecast {
 		told = append(told, roundLines(i, toldMembers(r.Members), g.swaps)...)
 	}
 	for i, r := range seen {
-		real = append(real, roundLines(i, r.members, g.swaps)...)
+		came = append(came, roundLines(i, r.members, g.swaps)...)
 		owner := map[string]string{}
 		for _, m := range r.members {
 			for _, task := range m.active {
@@ -180,8 +180,8 @@ func (g *tried) compareRounds(t *testing.T, seen []coordinatorRound, changed tim
 		owners = append(owners, owner)
 	}
 	g.compareMoves(t, owners)
-	if !slices.Equal(told, real) {
-		t.Errorf("%v: %d rounds were told, %d came\ntold (%s)\n%s\nreal\n%s", g.words, len(g.forecast), len(seen), times(g.forecast), strings.Join(told, "\n"), strings.Join(real, "\n"))
+	if !slices.Equal(told, came) {
+		t.Errorf("%v: %d rounds were told, %d came\ntold (%s)\n%s\nreal\n%s", g.words, len(g.forecast), len(seen), times(g.forecast), strings.Join(told, "\n"), strings.Join(came, "\n"))
 		for i, r := range seen {
 			for _, m := range r.members {
 				t.Logf("round %d: %s/%d reported %s", i+1, m.process, m.thread, m.reported)

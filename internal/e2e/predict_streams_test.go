@@ -290,7 +290,7 @@ func (g *tried) compareTargets(t *testing.T, seen []streamsSight) {
 	for _, m := range seen[0].members {
 		old[m.id] = true
 	}
-	var told, real []string
+	var told, came []string
 	for i, r := range g.forecast {
 		var members []streamsHolder
 		for _, m := range r.Members {
@@ -305,7 +305,7 @@ func (g *tried) compareTargets(t *testing.T, seen []streamsSight) {
 			continue
 		}
 		epoch = s.epoch
-		real = append(real, targetLines(n, s.members, old)...)
+		came = append(came, targetLines(n, s.members, old)...)
 		t.Logf("epoch %d: %.2f s after the first look", epoch, s.at.Sub(seen[0].at).Seconds())
 		n++
 		owner := map[string]string{}
@@ -317,8 +317,8 @@ func (g *tried) compareTargets(t *testing.T, seen []streamsSight) {
 		owners = append(owners, owner)
 	}
 	g.compareMoves(t, owners)
-	if !slices.Equal(told, real) {
-		t.Errorf("%v: %d targets were told, %d came\ntold\n%s\nreal\n%s", g.words, len(g.forecast), n, strings.Join(told, "\n"), strings.Join(real, "\n"))
+	if !slices.Equal(told, came) {
+		t.Errorf("%v: %d targets were told, %d came\ntold\n%s\nreal\n%s", g.words, len(g.forecast), n, strings.Join(told, "\n"), strings.Join(came, "\n"))
 	} else {
 		t.Logf("%v: %d targets, all equal", g.words, n)
 	}

@@ -206,7 +206,7 @@ func (g *tried) ask(t testing.TB) {
 // compareMoves follows the moves that streamctl plan printed, and holds who
 // runs each task after each round against the real owners (process by task;
 // a task that is withheld has none).
-func (g *tried) compareMoves(t *testing.T, real []map[string]string) {
+func (g *tried) compareMoves(t *testing.T, came []map[string]string) {
 	t.Helper()
 	owner := map[string]string{}
 	for _, i := range g.in.Instances {
@@ -223,10 +223,10 @@ func (g *tried) compareMoves(t *testing.T, real []map[string]string) {
 			}
 			owner[m.Task] = m.To
 		}
-		if n >= len(real) {
+		if n >= len(came) {
 			return
 		}
-		for task, process := range real[n] {
+		for task, process := range came[n] {
 			if owner[task] != process {
 				t.Errorf("round %d: %s is with %s, the printed plan says %s", n+1, task, process, owner[task])
 			}
