@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -206,6 +207,18 @@ func TestFieldCase69ListsAskForLittle(t *testing.T) {
 	u = &fakeCluster{answers: []*snapshot.Snapshot{bare, fixture(t, "classic-empty")}}
 	if got := runWith(t, fakeDeps(t, u), "get", "groups"); len(u.queries) != 2 || !u.queries[1].InternalTopics || !strings.Contains(got.out, "classic~") {
 		t.Errorf("topics not known: %d queries\n%s", len(u.queries), got.out)
+	}
+	// What that look could not read is said, in the document too.
+	for _, second := range []*fakeCluster{
+		{answers: []*snapshot.Snapshot{bare, bare}, errs: []error{nil, errors.New("broker 3 hangs")}},
+		{answers: []*snapshot.Snapshot{bare, with(t, bare, func(s *snapshot.Snapshot) {
+			s.Errors = append(s.Errors, snapshot.Error{Object: "cluster", Text: "broker 3 hangs"})
+		})}},
+	} {
+		got := runWith(t, fakeDeps(t, second), "get", "groups", "-o", "json")
+		if got.code != 1 || !strings.Contains(got.err, "broker 3 hangs") || len(document(t, got.out)["errors"].([]any)) != 1 {
+			t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
+		}
 	}
 	late := with(t, zoo(t), func(s *snapshot.Snapshot) {
 		g := s.Group("billing")

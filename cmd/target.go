@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/streamctl/streamctl/internal/errs"
@@ -100,7 +101,8 @@ const maxUncertain = 500
 
 // listSnapshot reads a list. Where some groups do not tell what they are, being
 // Empty for example, it also reads the names of the topics, since an internal
-// topic shows a Streams app. Where that fails they stay unknown.
+// topic shows a Streams app. Where that fails they stay unknown, and the errors
+// say so.
 func (r *reader) listSnapshot(ctx context.Context, q kclient.Query) (*snapshot.Snapshot, error) {
 	s, err := r.cluster.Snapshot(ctx, q)
 	if err != nil || r.offline() {
@@ -119,7 +121,15 @@ func (r *reader) listSnapshot(ctx context.Context, q kclient.Query) (*snapshot.S
 		ListAll: true, Match: func(id string) bool { return uncertain[id] }, Describe: true, InternalTopics: true,
 		Commits: q.Commits, Logs: q.Logs,
 	})
-	if err == nil {
+	if err != nil {
+		s.Errors = append(s.Errors, snapshot.Error{Object: "cluster", Text: "read the names of the topics: " + err.Error()})
+	} else {
+		before := s.Errors
+		for _, e := range topics.Errors {
+			if !slices.ContainsFunc(before, func(b snapshot.Error) bool { return b.Object == e.Object }) {
+				s.Errors = append(s.Errors, e)
+			}
+		}
 		s.Logs = append(s.Logs, topics.Logs...)
 		for i := range topics.Groups {
 			if g := s.Group(topics.Groups[i].ID); g != nil && q.Commits {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/streamctl/streamctl/internal/errs"
@@ -35,6 +36,34 @@ func TestFirstAnswersWithNothing(t *testing.T) {
 		}
 		if !strings.HasPrefix(err.Error(), want) || errs.ExitCode(err) != errs.Failed {
 			t.Errorf("%v (exit %d), want %s", err, errs.ExitCode(err), want)
+		}
+	}
+}
+
+// One broker of several that does not answer for the metadata of the cluster
+// costs a moment, whichever of them is asked first.
+func TestMetadataOfHangingBroker(t *testing.T) {
+	f := newFake(t, kfake.NumBrokers(3))
+	shop(t, f)
+	conn := f.connection()
+	conn.Bootstrap = conn.Bootstrap[:1]
+	c := dialTest(t, conn)
+	if _, err := c.Snapshot(within(t, 5*time.Second), ListQuery()); err != nil {
+		t.Fatal(err)
+	}
+	free := make(chan struct{})
+	t.Cleanup(func() { close(free) })
+	f.ControlKey(kmsg.Metadata.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
+		f.KeepControl()
+		if f.CurrentNode() == 2 {
+			f.SleepControl(func() { <-free })
+		}
+		return nil, nil, false
+	})
+	for range 6 { // kgo asks one after the other
+		s, err := c.Snapshot(within(t, 2*time.Second), ListQuery())
+		if err != nil || s.Group("shop") == nil {
+			t.Fatalf("%v, %+v", err, s)
 		}
 	}
 }

@@ -116,6 +116,14 @@ func hedgeAfter(ctx context.Context) time.Duration {
 	return d
 }
 
+// firstAttempts is how many attempts at the metadata of the brokers there may
+// be: one of several brokers may hang where the others answer.
+func (c *Client) firstAttempts() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return max(len(c.conn.Bootstrap), min(sendTries, len(c.addr)))
+}
+
 func (c *Client) anyOrder() []int32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -104,8 +104,8 @@ func (r *run) start(ctx context.Context) error {
 	if _, ok := r.c.homeHandle(); ok && r.wantsGroups() && len(r.groups) > 0 {
 		side.Go(func() { r.locate(ctx, r.groups) })
 	}
-	// Each attempt goes to the next bootstrap server.
-	kresp, err := hedged(ctx, len(r.c.conn.Bootstrap), hedgeAfter(ctx), func(ctx context.Context, _ int) (kmsg.Response, error) {
+	// Each attempt goes to the next bootstrap server, or broker once some are known.
+	kresp, err := hedged(ctx, r.c.firstAttempts(), hedgeAfter(ctx), func(ctx context.Context, _ int) (kmsg.Response, error) {
 		req := kmsg.NewPtrMetadataRequest()
 		req.Topics = []kmsg.MetadataRequestTopic{}
 		return r.c.cl.Request(ctx, req)
