@@ -34,6 +34,7 @@ func TestFilesAreBoundByTimeout(t *testing.T) {
 	for _, args := range [][]string{
 		{"describe", "group", "--from", fifo(t)}, {"diff", good, fifo(t)}, {"diff", fifo(t), good},
 		{"describe", "group", "--from", good, "--topology", fifo(t)},
+		{"get", "groups", "--config", fifo(t)}, {"get", "groups", "--command-config", fifo(t)}, {"config", "view", "--config", fifo(t)},
 	} {
 		began := time.Now()
 		got := runWith(t, fakeDeps(t, nil), append(args, "--timeout", "50ms")...)

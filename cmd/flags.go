@@ -95,12 +95,9 @@ func (d *deps) env(name string) (string, bool) {
 }
 
 func (d *deps) loadConfig(c *cobra.Command) error {
-	conf, warnings, err := config.Load(config.Sources{Flag: flagSource(c.Flags()), Env: d.env, Now: d.now})
-	for _, w := range warnings {
-		d.warn(string(w))
-	}
+	conf, err := d.readConfig(c)
 	if err != nil {
-		return asUsage(err)
+		return err
 	}
 	d.conf = conf
 	if err := d.io.Color.Set(conf.Text(config.KeyColor)); err != nil {
@@ -110,6 +107,39 @@ func (d *deps) loadConfig(c *cobra.Command) error {
 	c.SetContext(ctx)
 	d.finish = cancel
 	return nil
+}
+
+// configTimeout bounds the reading of the configuration where no flag does.
+const configTimeout = 30 * time.Second
+
+// readConfig reads the configuration, whose files may be pipes that never give
+// anything: what bounds the command bounds this too, as far as it is known.
+func (d *deps) readConfig(c *cobra.Command) (*config.Resolved, error) {
+	t := configTimeout
+	if f := c.Flags().Lookup(config.KeyTimeout); f != nil && f.Changed {
+		if given, err := time.ParseDuration(f.Value.String()); err == nil && given > 0 {
+			t = given
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(c.Context(), t, timeoutError{t})
+	defer cancel()
+	var warnings []config.Warning
+	conf, err := within(ctx, func() (*config.Resolved, error) {
+		conf, w, err := config.Load(config.Sources{Flag: flagSource(c.Flags()), Env: d.env, Now: d.now})
+		warnings = w
+		return conf, err
+	})
+	if err != nil && ctx.Err() != nil {
+		d.running = true // no bad usage: time ran out
+		return nil, fmt.Errorf("read the configuration: %w", err)
+	}
+	for _, w := range warnings {
+		d.warn(string(w))
+	}
+	if err != nil {
+		return nil, asUsage(err)
+	}
+	return conf, nil
 }
 
 // limit bounds the command's context by --timeout. Commands that wait bound

@@ -302,7 +302,7 @@ func TestFilesThatOthersMayRead(t *testing.T) {
 
 func TestViewHidesUserOfAURL(t *testing.T) {
 	r := setup{env: map[string]string{
-		"STREAMCTL_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL": "https://id:x,s3cret@idp/token",
+		"STREAMCTL_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL": "https://id:x,s3cret@idp/token?a=s3cret&b=s3cret@x",
 		"STREAMCTL_BOOTSTRAP_SERVER":                    "a:1,kafka://u:s3cret@b:1,u:s3cret@c:1",
 	}}.mustLoad(t)
 	for _, e := range r.View() {

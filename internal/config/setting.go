@@ -194,9 +194,12 @@ func (r *Resolved) View() []Entry {
 	return out
 }
 
-// withoutUser takes what stands before an @ out of a URL or an address, where
-// a password may be; any other text stays.
+// withoutUser takes what stands before an @ out of a URL or an address, and the
+// query out of a URL, where a password may be; any other text stays.
 func withoutUser(text string) string {
+	if path, _, ok := strings.Cut(text, "?"); ok && strings.Contains(path, "://") {
+		text = path + "?…"
+	}
 	at := strings.LastIndex(text, "@")
 	if at < 0 {
 		return text
