@@ -93,11 +93,15 @@ func taskGrid(groups []*model.Group) *render.Grid {
 	)
 	for _, group := range groups {
 		g.Grow(group.Totals.Tasks)
+		nobodys := make(map[model.TaskID]bool, len(group.Unassigned))
+		for _, id := range group.Unassigned {
+			nobodys[id] = true
+		}
 		for _, t := range listedTasks(group) {
 			switch {
 			case t.member != nil:
 				g.Row(taskCells(group, t)...)
-			case slices.Contains(group.Unassigned, t.task.ID):
+			case nobodys[t.task.ID]:
 				g.Row(nobodyCells(group, t.task.ID, "nobody's", render.Problem)...)
 			default:
 				g.Row(nobodyCells(group, t.task.ID, "moving", render.Warning)...)
