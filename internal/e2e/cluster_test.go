@@ -95,6 +95,7 @@ func (r *rig) startCluster(name string, spec clusterSpec) (*cluster, error) {
 	}
 	id := make([]byte, 16)
 	rand.Read(id)
+	id[0] &= 0x7f // text that begins with "-" would be taken for a flag
 	format := []string{"-t", base64.RawURLEncoding.EncodeToString(id)}
 	if spec.secure {
 		if c.pki, err = newPKI(filepath.Join(dir, "tls")); err != nil {
