@@ -247,10 +247,11 @@ func (w *waiting) remark() {
 	}
 }
 
-// tell writes what is in the way, when that changed or for a reminder.
+// tell writes what is in the way, when more than the clock changed or for a
+// reminder.
 func (w *waiting) tell(at time.Time) {
 	lines := report.WaitLines(w.goal.For, w.status)
-	text := fmt.Sprint(lines)
+	text := fmt.Sprint(report.WaitLines(w.goal.For, w.status.Timeless()))
 	if text == w.told && at.Sub(w.toldAt) < waitReminder {
 		return
 	}

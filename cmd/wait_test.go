@@ -46,6 +46,19 @@ func TestFieldCase24WaitForStable(t *testing.T) {
 	}
 }
 
+// What only counts time is no change: a settling group is told once, and again
+// by the reminder, not at every look.
+func TestWaitTellsChangesOnly(t *testing.T) {
+	s := fixture(t, "classic-one-instance")
+	c := &fakeCluster{every: time.Second, answers: []*snapshot.Snapshot{s}}
+	synctest.Test(t, func(t *testing.T) {
+		got := runWith(t, fakeDeps(t, c), "wait", "shop", "--for", "stable", "--settle", "50s")
+		if n := strings.Count(got.err, "settled for"); got.code != 0 || n != 2 {
+			t.Errorf("exit code %d, told %d times, want 2\n%s", got.code, n, got.err)
+		}
+	})
+}
+
 // restoringAt is the restoring 4.4 group with all that restores at a position.
 func restoringAt(t *testing.T, share float64) *snapshot.Snapshot {
 	return with(t, fixture(t, "streams-restoring-4.4.0"), func(s *snapshot.Snapshot) {

@@ -52,6 +52,7 @@ type Blocker struct {
 	Why              string
 	Copy             string // id of the instance with a copy of the task; "" when there is none
 	RemainingRecords *int64 // nil when unknown
+	Clock            bool   // Why counts time: another moment alone changes it
 }
 
 // isTask is 1 for a task, else 0, so that what is no task sorts first.
@@ -72,6 +73,19 @@ type Status struct {
 }
 
 func (s *Status) block(b ...Blocker) { s.Blockers = append(s.Blockers, b...) }
+
+// Timeless is the status without the texts that count time: while it stays the
+// same, nothing but the clock has changed.
+func (s *Status) Timeless() Status {
+	out := *s
+	out.Blockers = slices.Clone(s.Blockers)
+	for i := range out.Blockers {
+		if b := &out.Blockers[i]; b.Clock {
+			b.Why = ""
+		}
+	}
+	return out
+}
 
 // Sentence says in one line what is in the way; "" when nothing is.
 func (s *Status) Sentence() string {
@@ -99,4 +113,11 @@ func taskBlocker(id model.TaskID, why string) Blocker {
 
 func groupBlocker(g *model.Group, why string) Blocker {
 	return Blocker{Object: "group " + g.ID, Why: why}
+}
+
+// clockBlocker is a groupBlocker whose text counts time.
+func clockBlocker(g *model.Group, why string) Blocker {
+	b := groupBlocker(g, why)
+	b.Clock = true
+	return b
 }

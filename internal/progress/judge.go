@@ -97,13 +97,13 @@ func (j *Judge) stable(s *Status, g *model.Group, at time.Time) {
 		case n.RawMs == 0:
 			s.block(groupBlocker(g, "a follow-up rebalance is due at once"))
 		case due < 0:
-			s.block(groupBlocker(g, fmt.Sprintf("a planned rebalance is overdue by %s (leader's clock)", round(-due))))
+			s.block(clockBlocker(g, fmt.Sprintf("a planned rebalance is overdue by %s (leader's clock)", round(-due))))
 		case due <= j.goal.Settle:
-			s.block(groupBlocker(g, fmt.Sprintf("a follow-up rebalance is due in %s", round(due))))
+			s.block(clockBlocker(g, fmt.Sprintf("a follow-up rebalance is due in %s", round(due))))
 		}
 	}
 	if settled := at.Sub(j.stableSince); settled < j.goal.Settle {
-		s.block(groupBlocker(g, fmt.Sprintf("settled for %s of %s", round(settled), round(j.goal.Settle))))
+		s.block(clockBlocker(g, fmt.Sprintf("settled for %s of %s", round(settled), round(j.goal.Settle))))
 	}
 }
 
@@ -123,7 +123,7 @@ func (j *Judge) converged(s *Status, g *model.Group, at time.Time) {
 	})
 	s.block(ownerless(g)...)
 	if n := g.NextRebalance; n != nil && n.RawMs != 0 && time.Duration(n.InMs)*time.Millisecond > j.goal.Settle {
-		s.block(groupBlocker(g, fmt.Sprintf("a rebalance is planned in %s", round(time.Duration(n.InMs)*time.Millisecond))))
+		s.block(clockBlocker(g, fmt.Sprintf("a rebalance is planned in %s", round(time.Duration(n.InMs)*time.Millisecond))))
 	}
 	if g.Epoch != nil && g.AssignmentEpoch != nil && *g.Epoch != *g.AssignmentEpoch {
 		s.block(groupBlocker(g, fmt.Sprintf("assignment epoch %d is behind group epoch %d", *g.AssignmentEpoch, *g.Epoch)))
