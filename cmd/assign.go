@@ -37,8 +37,10 @@ Each line of the output has "name" and "result", or "error" with "message",
 the exit code is 1 at the end. The same line always gives the same answer.`,
 		Example: `  streamctl assign --from scenarios.jsonl
   streamctl assign --from - < scenarios.jsonl | jq .result`,
-		Args:        args(cobra.NoArgs),
-		RunE:        func(*cobra.Command, []string) error { return runAssign(o) },
+		Args: args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return inTime(c.Context(), func() error { return runAssign(o) })
+		},
 		Annotations: map[string]string{annotationConfig: "none"},
 	}
 	cmd.Flags().StringVar(&o.from, "from", "", "compute every scenario of this `file`; - is stdin")

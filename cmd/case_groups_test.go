@@ -260,6 +260,12 @@ func TestFieldCase72SeveralGroups(t *testing.T) {
 	run := func(args ...string) captured {
 		return runWith(t, fakeDeps(t, &fakeCluster{answers: []*snapshot.Snapshot{s}}), append([]string{"describe", "group"}, args...)...)
 	}
+	if got := run("--regex", "^app", "-o", "name"); got.code != 0 || got.out != "app\napp-v1\n" {
+		t.Errorf("names of what is described: exit code %d\n%s", got.code, got.out)
+	}
+	if got := run("app", "-o", "name"); got.out != "app\n" {
+		t.Errorf("name of the group that is described: %q", got.out)
+	}
 	if got := run("app", "-o", "json"); got.code != 0 || document(t, got.out)["group"] != "app" {
 		t.Errorf("app: exit code %d\n%s", got.code, got.err)
 	}

@@ -35,6 +35,7 @@ func TestFilesAreBoundByTimeout(t *testing.T) {
 		{"describe", "group", "--from", fifo(t)}, {"diff", good, fifo(t)}, {"diff", fifo(t), good},
 		{"describe", "group", "--from", good, "--topology", fifo(t)},
 		{"get", "groups", "--config", fifo(t)}, {"get", "groups", "--command-config", fifo(t)}, {"config", "view", "--config", fifo(t)},
+		{"plan", "--from", good, "--check", fifo(t)},
 	} {
 		began := time.Now()
 		got := runWith(t, fakeDeps(t, nil), append(args, "--timeout", "50ms")...)

@@ -2,7 +2,7 @@ package cmd
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 
@@ -126,13 +126,23 @@ func (o *getGroupsOptions) look(ctx context.Context, r *reader, list report.List
 		list.ClusterID = *s.ClusterID
 	}
 	list.Errors = readErrors(s)
+	unsupported := slices.Contains(list.Kinds, model.Streams) && s.Options[kclient.OptionStreams] == kclient.OptionUnsupported
 	rep := report.NewGroupList(groups, list)
+	if unsupported && len(rep.Groups) == 0 {
+		return look{}, errNoStreamsGroups()
+	}
 	l := look{report: rep, err: reported(rep.Errors), unmet: o.failOn.unmet(shownGroups(groups, rep))}
 	l.notes = o.notes(r, s, rep, len(groups))
-	if slices.Contains(list.Kinds, model.Streams) && s.Options[kclient.OptionStreams] == kclient.OptionUnsupported {
-		l.err = fmt.Errorf("broker does not support streams groups (API 89)")
+	if unsupported {
+		l.err = errors.Join(l.err, errNoStreamsGroups())
 	}
 	return l, nil
+}
+
+// errNoStreamsGroups says that groups were asked for which the broker is too
+// old to have (field case 61).
+func errNoStreamsGroups() error {
+	return errors.New("broker does not support streams groups (API 89)")
 }
 
 // shownGroups are the groups that have a row.

@@ -119,7 +119,7 @@ type checked struct {
 }
 
 // checkFlags refuses what means nothing, before anything is sent.
-func (o *planOptions) checkFlags() (checked, error) {
+func (o *planOptions) checkFlags(ctx context.Context) (checked, error) {
 	var c checked
 	var err error
 	if err = o.gate.check(); err != nil {
@@ -140,7 +140,7 @@ func (o *planOptions) checkFlags() (checked, error) {
 		if o.request.given() {
 			return c, errs.WithHint(errs.Usagef("--check asks again what the saved plan asked"), "leave out the flags of the change")
 		}
-		if c.saved, err = o.readSaved(); err != nil {
+		if c.saved, err = o.readSaved(ctx); err != nil {
 			return c, err
 		}
 		if c.options, err = c.saved.Request.Options(); err != nil {
@@ -168,7 +168,10 @@ func (o *planOptions) empty(c checked) render.Report {
 }
 
 func runPlan(ctx context.Context, o *planOptions) error {
-	c, err := o.checkFlags()
+	timeout := o.d.conf.Duration(config.KeyTimeout)
+	ctx, cancel := o.bound(ctx, timeout)
+	defer cancel()
+	c, err := o.checkFlags(ctx)
 	if err != nil {
 		return err
 	}
@@ -181,9 +184,6 @@ func runPlan(ctx context.Context, o *planOptions) error {
 	if c.saved != nil && len(names) == 0 {
 		names = []string{c.saved.Group}
 	}
-	timeout := o.d.conf.Duration(config.KeyTimeout)
-	ctx, cancel := o.bound(ctx, timeout)
-	defer cancel()
 	if len(names) == 0 {
 		id, err := r.oneGroup(ctx, "")
 		if err != nil {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +36,11 @@ func (o *planOptions) showSweep(w *planReading, c checked, failed error) error {
 }
 
 // readSaved reads the plan of --check, - is stdin.
-func (o *planOptions) readSaved() (*report.Plan, error) {
+func (o *planOptions) readSaved(ctx context.Context) (*report.Plan, error) {
+	return within(ctx, o.savedPlan)
+}
+
+func (o *planOptions) savedPlan() (*report.Plan, error) {
 	in := o.d.io.In
 	if o.check != "-" {
 		f, err := o.d.open(o.check)

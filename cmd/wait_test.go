@@ -46,6 +46,15 @@ func TestFieldCase24WaitForStable(t *testing.T) {
 	}
 }
 
+// A classic group that is judged by its last round says so, also where nothing
+// is in the way.
+func TestWaitSaysThatPositionsAreOld(t *testing.T) {
+	got := runWith(t, fakeDeps(t, &fakeCluster{answers: []*snapshot.Snapshot{fixture(t, "classic-halfway")}}), "wait", "checkout", "--for", "restored", "--timeout", "0")
+	if !strings.Contains(got.err, "positions are those of the last round") {
+		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
 // What only counts time is no change: a settling group is told once, and again
 // by the reminder, not at every look.
 func TestWaitTellsChangesOnly(t *testing.T) {

@@ -78,25 +78,3 @@ func TestUnstableStreamsGroupIsSaid(t *testing.T) {
 		t.Errorf("said %d times of 40", said)
 	}
 }
-
-func TestAfterStop(t *testing.T) {
-	g := newMade(t, model.Streams, 6, true, 50_000).instance(1, 1, 0, 1, 2).instance(2, 1, 3, 4, 5)
-	g.in.Instances[1].Members[0].Standby = every(0, 1, 2)
-	g.in.Instances[1].Members[0].TargetStandby = every(0, 1, 2)
-	moves, err := AfterStop(g.in, "P1", Options{KafkaVersion: "4.3"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, m := range moves {
-		got = append(got, m.Task+" "+m.How)
-	}
-	if len(got) != 3 || got[0] != "0_0 "+HowStandby || got[1] != "0_1 "+HowStandby || got[2] != "0_2 "+HowCold {
-		t.Errorf("got %v", got)
-	}
-	classic := newMade(t, model.Classic, 4, true, 50_000).instance(1, 1, 0, 1).instance(2, 1, 2, 3)
-	moves, err = AfterStop(classic.in, "P1", Options{})
-	if err != nil || len(moves) != 2 || moves[0].How != HowCold {
-		t.Errorf("got %v, %v", moves, err)
-	}
-}

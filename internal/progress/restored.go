@@ -12,7 +12,7 @@ func (j *Judge) restored(s *Status, g *model.Group) {
 	}
 	s.block(ownerless(g)...)
 	old := g.Positions.Basis == model.PositionsLastRound || g.Positions.Basis == "" || g.Positions.Basis == model.PositionsNone
-	doubt, silent := false, false
+	silent := false
 	seen := 0
 	eachTask(g, func(in *model.Instance, m *model.Member, t *model.Task) {
 		if t.Role != model.Active || t.TargetOnly {
@@ -41,7 +41,6 @@ func (j *Judge) restored(s *Status, g *model.Group) {
 			}
 			s.block(taskBlocker(t.ID, m.Name+" has not reported its state"))
 		}
-		doubt = doubt || old
 	})
 	if seen == 0 && len(s.Blockers) == 0 {
 		s.block(groupBlocker(g, "has no active task"))
@@ -49,7 +48,7 @@ func (j *Judge) restored(s *Status, g *model.Group) {
 	if silent {
 		s.Notes = append(s.Notes, "members report no offset for tasks that they run: a task that its member reports nothing about counts as running")
 	}
-	if doubt && g.Kind == model.Classic {
+	if old && seen > 0 && g.Kind == model.Classic {
 		s.Notes = append(s.Notes, "positions are those of the last round: a task counts as restored once its commits move")
 	}
 }

@@ -16,6 +16,10 @@ type Report interface{ Text(p *Page) }
 // and name, whose first column is the name.
 type Lister interface{ Grid() *Grid }
 
+// Namer is a Lister whose rows are parts of the things that it is about; Names
+// are those of the things, for the name format.
+type Namer interface{ Names() []string }
+
 // Options says how a report is written.
 type Options struct {
 	Format      Format
@@ -88,6 +92,13 @@ func writeRows(b *bytes.Buffer, o Options, r Report) error {
 	l, ok := r.(Lister)
 	if !ok {
 		return &FormError{Format: o.Format}
+	}
+	if n, ok := r.(Namer); ok && o.Format == Name {
+		for _, name := range n.Names() {
+			b.WriteString(Escape(name))
+			b.WriteByte('\n')
+		}
+		return nil
 	}
 	g := l.Grid()
 	if err := g.SortBy(o.SortBy); err != nil {

@@ -117,5 +117,8 @@ func (d *GroupDescription) Text(p *render.Page) {
 // Grid is a row a task and copy, as `get tasks` lists them.
 func (d *GroupDescription) Grid() *render.Grid { return taskGrid([]*model.Group{d.g}) }
 
+// Names is the group's, though the rows of the description are tasks.
+func (d *GroupDescription) Names() []string { return []string{d.g.ID} }
+
 // Notes are remarks for stderr that are no errors.
 func (d *GroupDescription) Notes() []string { return d.g.Notes }

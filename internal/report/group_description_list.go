@@ -117,6 +117,15 @@ func (l *GroupDescriptionList) summary(p *render.Page) {
 // Grid is a row a task and copy of all groups.
 func (l *GroupDescriptionList) Grid() *render.Grid { return taskGrid(l.groups) }
 
+// Names are the groups', though the rows of the descriptions are tasks.
+func (l *GroupDescriptionList) Names() []string {
+	out := make([]string, len(l.groups))
+	for i, g := range l.groups {
+		out[i] = g.ID
+	}
+	return out
+}
+
 // Notes are remarks for stderr that are no errors.
 func (l *GroupDescriptionList) Notes() []string {
 	var out []string
