@@ -25,6 +25,7 @@ type Cluster interface {
 type deps struct {
 	io   *ui.Streams
 	now  func() time.Time
+	who  func() string // user@host, for records of changes
 	dial func(context.Context, config.Connection, kclient.Options) (Cluster, error)
 	open func(path string) (*os.File, error)
 
@@ -39,7 +40,7 @@ type deps struct {
 }
 
 func newDeps(io *ui.Streams) *deps {
-	return &deps{io: io, now: time.Now, dial: dialCluster, open: os.Open}
+	return &deps{io: io, now: time.Now, who: systemUser, dial: dialCluster, open: os.Open}
 }
 
 func dialCluster(ctx context.Context, c config.Connection, o kclient.Options) (Cluster, error) {
