@@ -8,7 +8,7 @@ import (
 
 // balance is how the tasks lie over the instances now.
 func (r *recorder) balance(factor float64) Balance {
-	b := Balance{Balanced: true, Instances: map[string]Counts{}}
+	b := Balance{Balanced: !r.deserted() || r.top.Len() == 0, Instances: map[string]Counts{}}
 	var workers []int
 	all := 0
 	for _, p := range r.parties {

@@ -184,6 +184,11 @@ func (c *classicSim) round() (bool, error) {
 	if !c.due {
 		return false, nil
 	}
+	if len(c.members()) == 0 {
+		c.rec.add(step{trigger: c.trigger, atMs: c.now + c.gapMs, had: c.had, waitMs: c.waitMs, waitWhy: c.waitWhy, gone: c.gone})
+		c.due = false
+		return true, nil
+	}
 	c.join()
 	res, err := assign.HighAvailability{}.Assign(c.group())
 	if err != nil {

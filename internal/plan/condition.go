@@ -56,12 +56,19 @@ func (c Condition) Met(p *Plan) (bool, string) {
 		n := p.Worst("tasks_down")
 		return n > 0, fmt.Sprintf("%s not processed for longer than a hand-over", count(int(n), "task"))
 	case "imbalance":
+		if p.After.deserted() {
+			return true, "no instance is left"
+		}
 		return p.Worst(VaryUnbalanced) > 0, fmt.Sprintf("an instance ends outside its bounds, with %.2f of what is expected at most", p.Worst(VaryMax))
 	case "idle":
 		n := p.Worst("idle_threads")
 		return n > 0, count(int(n), "thread") + " without work"
 	case "worse":
-		return p.Worst(VaryWorse) > 0, "less balanced than before"
+		why := worse(p)
+		if why == "" {
+			why = "less balanced than before with other ids"
+		}
+		return p.Worst(VaryWorse) > 0, why
 	case "moves":
 		n := p.Worst("moves")
 		return n > c.Limit, count(int(n), "move")

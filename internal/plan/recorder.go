@@ -124,7 +124,13 @@ func (r *recorder) add(s step) {
 	for i, o := range s.outcome {
 		r.settle(&round, &s, int32(i), o, orphans)
 	}
+	deserted := r.deserted()
 	for _, t := range sortedTasks(orphans) { // not yet given to anyone
+		if deserted {
+			r.downTasks[t] = true
+			round.Down = append(round.Down, Down{Task: r.name(t), Why: WhyNobodyLeft})
+			continue
+		}
 		r.down(&round, t, &s, 0, 0, true)
 	}
 	slices.SortFunc(round.Moves, func(a, b Move) int { return compareIDs(a.Task, b.Task) })
@@ -146,6 +152,14 @@ func (r *recorder) add(s step) {
 		r.endMs = max(r.endMs, s.atMs)
 	}
 	r.leaveWaitMs = max(r.leaveWaitMs, s.waitMs)
+}
+
+// WhyNobodyLeft is why the tasks of a group are down whose last instance goes.
+const WhyNobodyLeft = "no instance is left to run it"
+
+// deserted reports whether no instance takes part any more.
+func (r *recorder) deserted() bool {
+	return !slices.ContainsFunc(r.parties, func(p *party) bool { return !p.gone })
 }
 
 // leave takes instances out. It returns the tasks that they ran.

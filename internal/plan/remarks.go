@@ -12,8 +12,8 @@ func (p *Plan) remarks(in *Input, o *Options, assignor string, r *run) {
 	for _, f := range append(r.rec.findings, in.Findings...) {
 		p.find(f.Code, "%s", f.Text)
 	}
-	if worse(p) {
-		p.find(NoteWorse, "the most loaded instance has %.2f of what is expected afterwards, %.2f before", p.After.MaxOverExpected, p.Before.MaxOverExpected)
+	if why := worse(p); why != "" {
+		p.find(NoteWorse, "%s", why)
 	}
 	if w := p.Totals.LeaveWaitMs; w != nil {
 		from := "as set"
@@ -137,9 +137,4 @@ func (p *Plan) staticRemark(o *Options, i *Instance) {
 		}
 		p.find(NoteStatic, "%d of %d members of %s have a group.instance.id; the others join anew", static, len(i.Members), i.Name)
 	}
-}
-
-// worse reports whether a plan ends less balanced than it began.
-func worse(p *Plan) bool {
-	return p.Before.Balanced && !p.After.Balanced || p.After.MaxOverExpected > p.Before.MaxOverExpected+0.0005 && p.Before.MaxOverExpected > 0
 }

@@ -32,7 +32,7 @@ func figures(p *Plan) map[string]float64 {
 	out := map[string]float64{
 		"moves": float64(t.Moves), "rounds": float64(t.Rounds), "learners": float64(t.Learners), "standbys": float64(t.Standbys),
 		"tasks_down": float64(t.TasksDown), "discarded_records": float64(t.DiscardedRecords), "idle_threads": float64(t.IdleThreads),
-		"earliest_s": t.EarliestS, VaryMax: p.After.MaxOverExpected, VaryUnbalanced: one(!p.After.Balanced), VaryWorse: one(worse(p)),
+		"earliest_s": t.EarliestS, VaryMax: p.After.MaxOverExpected, VaryUnbalanced: one(!p.After.Balanced), VaryWorse: one(worse(p) != ""),
 	}
 	if t.RemainingRecords != nil {
 		out["remaining_records"] = float64(*t.RemainingRecords)
@@ -70,8 +70,8 @@ func (p *Plan) Range(name string) (least, most float64) {
 	return v, v
 }
 
-// WouldMove reports whether something would move, with any ids
+// WouldMove reports whether something would move or stop for some time, with any ids
 // (plan --exit-code).
 func (p *Plan) WouldMove() bool {
-	return p.Worst("moves")+p.Worst("learners")+p.Worst("standbys") > 0
+	return p.Worst("moves")+p.Worst("learners")+p.Worst("standbys")+p.Worst("tasks_down") > 0
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/streamctl/streamctl/internal/plan"
 	"github.com/streamctl/streamctl/internal/render"
 )
 
@@ -67,7 +68,7 @@ func (s *planScreen) downText(g downGroup) string {
 		if len(g.tasks) > 1 {
 			text += " at most"
 		}
-	case g.timed:
+	case g.timed, g.why == plan.WhyNobodyLeft:
 	case s.r.o.Rated:
 		text += "; for how long cannot be told"
 	default:

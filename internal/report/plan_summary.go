@@ -39,6 +39,9 @@ func (s *planScreen) span(key, shown string, write func(int64) string) string {
 
 func (s *planScreen) moveText() string {
 	t := s.r.Totals
+	if t.Moves == 0 && s.deserted() {
+		return "0: no instance is left to take a task"
+	}
 	if t.Moves == 0 {
 		return s.span("moves", "0, nothing moves", render.Int)
 	}
@@ -138,7 +141,15 @@ func prefixed(before, s string) string {
 	return before + s
 }
 
+// deserted reports whether the last instance goes.
+func (s *planScreen) deserted() bool {
+	return len(s.r.After.Instances) == 0 && len(s.r.Before.Instances) > 0
+}
+
 func (s *planScreen) balanceText() string {
+	if s.deserted() {
+		return "nothing to balance: no instance is left"
+	}
 	list := func(b plan.Balance, none string) string {
 		var out []string
 		for _, id := range s.ids() {
