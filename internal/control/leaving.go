@@ -1,0 +1,67 @@
+package control
+
+import "time"
+
+// MaxTimeout is the longest time that a mark can give an instance.
+const MaxTimeout = 3650 * 24 * time.Hour
+
+// Leaving is the record "leaving/<instance>": the mark that asks an instance to
+// hand its tasks over and go.
+type Leaving struct {
+	Mark     string         // id of the mark
+	Timeout  *time.Duration // from when the instance first sees this mark, by its own clock, whole milliseconds; nil: its own setting holds
+	Deadline *time.Time     // by the clock of the tool, for people only
+	At       time.Time      // by the clock of the tool, for people only
+	Who      string
+	Reason   string // "" for none
+
+	Offset int64 // of the record read; not part of the value
+}
+
+type leavingWire struct {
+	schema
+	Mark      *string `json:"mark"`
+	TimeoutMs *int64  `json:"timeout_ms"`
+	Deadline  *string `json:"deadline"`
+	At        *string `json:"at"`
+	Who       *string `json:"who"`
+	Reason    *string `json:"reason"`
+}
+
+// Record gives the record that marks an instance, by its UUID.
+func (l Leaving) Record(instance string) (Record, error) {
+	w := leavingWire{schema: ours(), Mark: &l.Mark, At: written(l.At), Who: &l.Who, Reason: orNull(l.Reason)}
+	if l.Timeout != nil {
+		w.TimeoutMs = ref(l.Timeout.Milliseconds())
+	}
+	if l.Deadline != nil {
+		w.Deadline = written(*l.Deadline)
+	}
+	value, err := encode(w, DecodeLeaving)
+	return Record{Key: KeyLeaving(instance), Value: value}, err
+}
+
+// Withdrawal gives the tombstone that withdraws the mark of an instance.
+func Withdrawal(instance string) Record { return Record{Key: KeyLeaving(instance)} }
+
+// DecodeLeaving reads the value of a mark; errors are *ValueError.
+func DecodeLeaving(value []byte) (Leaving, error) {
+	var w leavingWire
+	if err := parse(value, &w); err != nil {
+		return Leaving{}, err
+	}
+	var f fields
+	l := Leaving{
+		Mark:   f.id("mark", w.Mark),
+		At:     f.time("at", w.At),
+		Who:    f.text("who", w.Who),
+		Reason: f.optionalText("reason", w.Reason),
+	}
+	if w.TimeoutMs != nil {
+		l.Timeout = ref(time.Duration(f.number("timeout_ms", w.TimeoutMs, 0, MaxTimeout.Milliseconds())) * time.Millisecond)
+	}
+	if w.Deadline != nil {
+		l.Deadline = ref(f.time("deadline", w.Deadline))
+	}
+	return l, f.result()
+}

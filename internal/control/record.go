@@ -1,0 +1,82 @@
+package control
+
+import "strings"
+
+// Record is one record of the control topic as it was read, or is to be
+// written.
+type Record struct {
+	Key    string
+	Value  []byte // empty: a tombstone
+	Offset int64  // where it was read; not used in writing
+
+	// TooLarge is the size in bytes of a value that was too large to keep; then
+	// Value is empty, but the record is no tombstone that someone wrote.
+	TooLarge int
+}
+
+// Kind is what a record is about.
+type Kind string
+
+// The kinds; KindOther is any key that is not ours.
+const (
+	KindMode     Kind = "mode"
+	KindLeaving  Kind = "leaving"
+	KindStandbys Kind = "standbys"
+	KindStatus   Kind = "status"
+	KindOther    Kind = "other"
+)
+
+// The fixed keys.
+const (
+	KeyMode     = "mode"
+	KeyStandbys = "standbys"
+)
+
+const (
+	leavingPrefix = "leaving/"
+	statusPrefix  = "status/"
+)
+
+// KeyLeaving is the key of an instance's mark; instance is its UUID.
+func KeyLeaving(instance string) string { return leavingPrefix + strings.ToLower(instance) }
+
+// KeyStatus is the key of an instance's status; instance is its UUID.
+func KeyStatus(instance string) string { return statusPrefix + strings.ToLower(instance) }
+
+// ParseKey says what a key is about; instance is a UUID in lower case, "" for
+// kinds that are not about one. Every key that is not ours is KindOther.
+func ParseKey(key string) (kind Kind, instance string) {
+	switch key {
+	case KeyMode:
+		return KindMode, ""
+	case KeyStandbys:
+		return KindStandbys, ""
+	}
+	if id, ok := strings.CutPrefix(key, leavingPrefix); ok && isUUID(id) {
+		return KindLeaving, id
+	}
+	if id, ok := strings.CutPrefix(key, statusPrefix); ok && isUUID(id) {
+		return KindStatus, id
+	}
+	return KindOther, ""
+}
+
+// isUUID reports whether s is a UUID in its usual form, in lower case.
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'f':
+		default:
+			return false
+		}
+	}
+	return true
+}

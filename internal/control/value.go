@@ -1,0 +1,124 @@
+package control
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// SchemaVersion is the version of the values that this package reads and
+// writes.
+const SchemaVersion = 1
+
+// MaxValue is the largest value that is read or written, in bytes.
+const MaxValue = 1 << 20
+
+// maxDepth is how deep objects and lists of a value may be nested.
+const maxDepth = 16
+
+// ValueError says why a value does not decode.
+type ValueError struct {
+	Field string // for example "tasks[3].lag"; "" when the value as a whole is at fault
+	Text  string
+}
+
+func (e *ValueError) Error() string {
+	if e.Field == "" {
+		return e.Text
+	}
+	return fmt.Sprintf("field %q %s", e.Field, e.Text)
+}
+
+func tooLarge(bytes int) error {
+	return &ValueError{Text: fmt.Sprintf("has %d bytes, at most %d are read", bytes, MaxValue)}
+}
+
+// schema is the first field of every value.
+type schema struct {
+	Version *int64 `json:"schema_version"`
+}
+
+func (s schema) version() *int64 { return s.Version }
+
+func ours() schema {
+	v := int64(SchemaVersion)
+	return schema{&v}
+}
+
+// parse reads the JSON of a value into one of the wire structures.
+func parse(value []byte, into interface{ version() *int64 }) error {
+	switch {
+	case len(value) == 0:
+		return &ValueError{Text: "is empty"}
+	case len(value) > MaxValue:
+		return tooLarge(len(value))
+	case !utf8.Valid(value):
+		return &ValueError{Text: "is not UTF-8"}
+	case tooDeep(value):
+		return &ValueError{Text: fmt.Sprintf("is nested more than %d deep", maxDepth)}
+	}
+	if c := bytes.TrimLeft(value, " \t\r\n"); len(c) == 0 || c[0] != '{' {
+		return &ValueError{Text: "is not a JSON object"}
+	}
+	if err := json.Unmarshal(value, into); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			return &ValueError{Field: wrong.Field, Text: "cannot be a " + wrong.Value}
+		}
+		return &ValueError{Text: "is not JSON: " + err.Error()}
+	}
+	switch v := into.version(); {
+	case v == nil:
+		return &ValueError{Field: "schema_version", Text: "is missing"}
+	case *v != SchemaVersion:
+		return &ValueError{Field: "schema_version", Text: fmt.Sprintf("is %d, this streamctl understands %d", *v, SchemaVersion)}
+	}
+	return nil
+}
+
+// tooDeep reports whether brackets outside of strings are nested deeper than
+// maxDepth.
+func tooDeep(value []byte) bool {
+	depth, quoted, escaped := 0, false, false
+	for _, c := range value {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted:
+			escaped, quoted = c == '\\', c != '"'
+		case c == '"':
+			quoted = true
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// compact writes a wire structure the way all values are written.
+func compact(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+// encode writes a value and makes sure that every reader takes it.
+func encode[T any](wire any, decode func([]byte) (T, error)) ([]byte, error) {
+	out, err := compact(wire)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := decode(out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
