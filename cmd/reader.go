@@ -114,6 +114,7 @@ func (r *reader) build(s *snapshot.Snapshot, ids []string) ([]*model.Group, erro
 		case g.Unread && (g.Kind.IsStream() || g.State == ""):
 			failed = append(failed, fmt.Errorf("group %q: no describe of it was answered", id))
 		default:
+			tellRelease(s, g)
 			groups = append(groups, g)
 		}
 	}

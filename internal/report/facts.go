@@ -178,7 +178,7 @@ func (s *screen) positions() string {
 	case model.PositionsStatus:
 		return strings.TrimSuffix("status records of the workers, "+age, ", ")
 	}
-	if s.g.Kind == model.Streams && s.g.Facts.KafkaVersion == "" {
+	if s.g.Kind == model.Streams && s.g.Facts.KafkaVersion != "4.4" {
 		return "not reported (4.3 and older brokers; 4.4 reports them)"
 	}
 	return "not reported"
