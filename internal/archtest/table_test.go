@@ -39,7 +39,7 @@ func layout() []row {
 		},
 		{
 			pkg:    "worker",
-			ours:   list("model groupmeta assign control controltopic taskrun"),
+			ours:   list("model groupmeta assign control controltopic seat taskrun"),
 			others: []string{kgo, kmsg, kerr},
 		},
 		{
@@ -48,6 +48,7 @@ func layout() []row {
 			// kversion and sasl are parts of kgo under other names.
 			others: []string{kgo, kadm, kmsg, kerr, franz + "kversion", franz + "sasl", "golang.org/x/sync"},
 		},
+		{pkg: "internal/seat", ours: list("model"), others: []string{kgo, kmsg, kerr}},
 		{pkg: "internal/taskrun", ours: list("model"), others: []string{kgo, kmsg, kerr, "go.etcd.io/bbolt"}},
 		{pkg: "internal/controltopic", ours: list("control errs"), others: []string{kgo, kadm, kerr}},
 		{pkg: "internal/report", ours: list("model groupmeta plan progress render"), pure: true},
