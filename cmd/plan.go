@@ -53,6 +53,10 @@ Changes, all in one round, each repeatable:
   --partitions TOPIC=N   more partitions of an input topic
   --set KEY=VALUE        a setting of the application
 
+Times need a restore rate: --restore-rate gives it, --sample D measures it, by
+looking twice, D apart, at a group that restores and reports how far it is (streams
+groups from 4.4 on, worker groups).
+
 A group that is not Stable is waited for, up to --timeout (exit code 4). A saved
 plan (-o json) is compared with the group now by --check: 0 same, 3 differs.
 --sweep KEY=V,V or KEY=A..B plans once for each value of balancing-factor, add or
@@ -132,6 +136,9 @@ func (o *planOptions) checkFlags(ctx context.Context) (checked, error) {
 		return c, errs.Usagef("--sweep and --check are about one group, not %d", len(o.groups))
 	case o.sweep != "" && o.gate.given():
 		return c, errs.Usagef("--sweep compares; --exit-code and --fail-on judge one plan")
+	}
+	if o.d.flags.sample > 0 && o.request.restoreRate != "" {
+		return c, errs.Usagef("--sample measures the restore rate that --restore-rate gives: one of the two")
 	}
 	if c.options, err = o.request.options(); err != nil {
 		return c, err

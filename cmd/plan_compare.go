@@ -25,7 +25,7 @@ func (o *planOptions) showSweep(w *planReading, c checked, failed error) error {
 	if err != nil {
 		return errors.Join(failed, planError(err))
 	}
-	s, err := plan.MakeSweep(in, c.options, *c.sweep)
+	s, err := plan.MakeSweep(in, w.withRate(c.options, groups[0].ID), *c.sweep)
 	if err != nil {
 		return errors.Join(failed, planError(err))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/kclient"
 	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/plan"
 	"github.com/streamctl/streamctl/internal/progress"
 )
 
@@ -25,8 +26,9 @@ type planReading struct {
 	pending []string // still to be read, or read while they rebalanced
 
 	ready    []*model.Group
-	last     map[string]*model.Group // as last seen, of those pending
-	sizes    string                  // what became of the sizes in bytes
+	last     map[string]*model.Group  // as last seen, of those pending
+	measured map[string]plan.Measured // by group, with --sample
+	sizes    string                   // what became of the sizes in bytes
 	told     string
 	failures []error
 }
@@ -39,6 +41,9 @@ func (w *planReading) read(ctx context.Context) error {
 	if _, over := errors.AsType[timeoutError](err); over && len(w.last) > 0 {
 		err = w.ranOut()
 	}
+	if w.o.d.flags.sample > 0 && len(w.ready) > 0 && err == nil {
+		err = w.again(ctx)
+	}
 	return joinErrors(append(w.failures, err)...)
 }
 
@@ -47,7 +52,8 @@ func (w *planReading) look(ctx context.Context) ([]*model.Group, error) {
 	if w.last != nil {
 		q.SettleFor = 0
 	}
-	s, err := w.r.look(ctx, q)
+	s, err := w.r.cluster.Snapshot(ctx, q)
+	w.r.tell(s)
 	if err != nil {
 		return nil, err
 	}

@@ -58,12 +58,12 @@ func (o *planOptions) plan(w *planReading, g *model.Group, po plan.Options) (*re
 	if err != nil {
 		return nil, planError(err)
 	}
-	p, err := plan.Make(in, po)
+	p, err := plan.Make(in, w.withRate(po, g.ID))
 	if err != nil {
 		return nil, planError(err)
 	}
 	return report.NewPlan(p, g, report.PlanOptions{
-		Summary: o.summary, Moves: o.d.flags.verbose, NoBytes: w.noBytes(), Rated: po.Rate.Known(), Commands: o.commands,
+		Summary: o.summary, Moves: o.d.flags.verbose, NoBytes: w.noBytes(), Rated: p.Request.Rate.Known(), Commands: o.commands,
 	}), nil
 }
 

@@ -28,6 +28,9 @@ func Make(in *Input, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Measured != nil && !o.Rate.Known() {
+		o.Rate = o.Measured.Rate
+	}
 	o.Draws = cmp.Or(max(o.Draws, 0), DefaultDraws)
 	o.MaxRounds = cmp.Or(max(o.MaxRounds, 0), DefaultMaxRounds)
 	assignor := assignorOf(in, &o)
@@ -194,6 +197,7 @@ func document(in *Input, o *Options, assignor string, r *run) *Plan {
 		}
 		p.Errors = append(p.Errors, x)
 	}
+	p.measured(o)
 	p.Rounds = quiet(p.Rounds)
 	p.totals(in, o, r)
 	p.remarks(in, o, assignor, r)

@@ -8,6 +8,7 @@ type Options struct {
 	Assignor     string            // "": what the group runs
 	KafkaVersion string            // of the broker; "": what the group tells
 	Rate         Rate              // of restoring; zero: not known
+	Measured     *Measured         // rate of two looks, taken where Rate is not known; nil: there was one look
 	Follow       Follow            // how copies fare in follow-up rounds; "": judged
 	Draws        int               // of ids; 0: DefaultDraws
 	MaxRounds    int               // 0: DefaultMaxRounds

@@ -17,6 +17,18 @@ type Rate struct {
 // Known reports whether there is a rate.
 func (r Rate) Known() bool { return r.Records > 0 || r.Bytes > 0 }
 
+// String is the rate in the form that ParseRate reads; "" when there is none.
+func (r Rate) String() string {
+	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	switch {
+	case r.Records > 0:
+		return number(r.Records) + " records/s"
+	case r.Bytes > 0:
+		return number(r.Bytes) + "B/s"
+	}
+	return ""
+}
+
 // ParseRate reads 5000 or 5000/s (records), 10MB/s or 64MiB (bytes), a second.
 func ParseRate(text string) (Rate, error) {
 	s := strings.TrimSuffix(strings.TrimSpace(text), "/s")
