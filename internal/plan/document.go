@@ -82,7 +82,7 @@ type Round struct {
 	Standbys []Copy         `json:"standbys"` // that begin in this round and have state to restore
 	Down     []Down         `json:"down"`
 	Unowned  *Unowned       `json:"unowned"` // time without owner of tasks handed over; null when none is
-	Active   map[string]int `json:"active"`  // active tasks by instance id, after the round
+	Active   map[string]int `json:"active"`  // active tasks by instance id after the round: in the first of all, then of those with other numbers than before
 }
 
 // How a task gets to its new owner.

@@ -139,7 +139,7 @@ func (r *recorder) add(s step) {
 	}
 	slices.SortStableFunc(round.Down, func(a, b Down) int { return compareIDs(a.Task, b.Task) })
 	for _, p := range r.parties {
-		if n := len(p.active); !p.gone && (len(r.rounds) == 0 || n != p.shown) {
+		if n := len(p.active); !p.gone && len(r.rounds) == 0 || n != p.shown {
 			round.Active[p.id], p.shown = n, n
 		}
 	}

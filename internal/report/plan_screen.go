@@ -133,9 +133,13 @@ func (s *planScreen) rows() []planRow {
 		row.learners += len(r.Learners)
 		row.standbys += len(r.Standbys)
 		row.down += len(r.Down)
-		if len(r.Active) > 0 {
-			row.active = r.Active
+		if i > 0 && row.active == nil {
+			row.active = maps.Clone(out[len(out)-2].active)
 		}
+		if row.active == nil {
+			row.active = map[string]int{}
+		}
+		maps.Copy(row.active, r.Active)
 		for _, d := range r.Down {
 			if _, n, ok := restoring(d.Why); ok {
 				row.records += n

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -260,6 +261,23 @@ func TestPlanDocumentsHaveTheContractsFields(t *testing.T) {
 			if !got[f] {
 				t.Errorf("%s has no %s", name, f)
 			}
+		}
+	}
+}
+
+// A round tells only the numbers that changed; a row shows all.
+func TestRowsCarryWhatDidNotChange(t *testing.T) {
+	p := addOne()
+	p.Rounds = []plan.Round{
+		{Round: 1, Trigger: "1 instance joins", Active: map[string]int{"a": 2, "b": 1}},
+		{Round: 2, Trigger: "learners ready", Active: map[string]int{"a": 1, "c": 1}},
+		{Round: 3, Trigger: plan.TriggerHandOver, Active: map[string]int{"b": 0}},
+		{Round: 4, Trigger: "learners ready"},
+	}
+	rows := newPlanScreen(&render.Page{}, planReport(p, PlanOptions{})).rows()
+	for i, want := range []map[string]int{{"a": 2, "b": 1}, {"a": 1, "b": 0, "c": 1}, {"a": 1, "b": 0, "c": 1}} {
+		if !maps.Equal(rows[i].active, want) {
+			t.Errorf("row %d: %v, want %v", i+1, rows[i].active, want)
 		}
 	}
 }
