@@ -21,9 +21,11 @@ type Network struct {
 // NewNetwork is a network without connections.
 func NewNetwork() *Network { return &Network{conns: map[*wire]struct{}{}} }
 
-
-// errCut is what a dial over a cut network ends with.
-var errCut = errors.New("the network of this instance is cut")
+// errCut is what a dial over a cut network ends with: the error of a host that
+// does not answer, which clients try again.
+func errCut() error {
+	return &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("the network of this instance is cut")}
+}
 
 // Cut closes all connections and refuses new ones until Restore.
 func (n *Network) Cut() {
@@ -61,7 +63,7 @@ func (n *Network) Over(opts []kgo.Opt) ([]kgo.Opt, error) {
 func (n *Network) through(dial dialer) dialer {
 	return func(ctx context.Context, network, host string) (net.Conn, error) {
 		if n.isCut() {
-			return nil, errCut
+			return nil, errCut()
 		}
 		c, err := dial(ctx, network, host)
 		if err != nil {
@@ -76,7 +78,7 @@ func (n *Network) through(dial dialer) dialer {
 		n.mu.Unlock()
 		if refused {
 			_ = c.Close()
-			return nil, errCut
+			return nil, errCut()
 		}
 		return w, nil
 	}

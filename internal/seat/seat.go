@@ -58,7 +58,7 @@ func Open(o Options) (*Seat, error) {
 		kgo.OnPartitionsAssigned(func(context.Context, *kgo.Client, map[string][]int32) { s.assigned() }),
 		kgo.OnPartitionsLost(func(context.Context, *kgo.Client, map[string][]int32) {}),
 		kgo.SessionTimeout(o.SessionTimeout), kgo.RebalanceTimeout(o.RebalanceTimeout), kgo.HeartbeatInterval(o.Heartbeat),
-		kgo.MetadataMaxAge(o.MetadataMaxAge), kgo.RetryBackoffFn(s.backoff),
+		kgo.MetadataMaxAge(o.MetadataMaxAge), kgo.MetadataMinAge(min(250*time.Millisecond, o.MetadataMaxAge)), kgo.RetryBackoffFn(s.backoff),
 	)
 	if o.ClientID != "" {
 		opts = append(opts, kgo.ClientID(o.ClientID))

@@ -1,0 +1,399 @@
+package seat_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/seat"
+)
+
+const (
+	group = "shop"
+	topic = "orders"
+)
+
+func cluster(t *testing.T) (*kfake.Cluster, *kadm.Client) {
+	t.Helper()
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, topic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	cl, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cl.Close)
+	return c, kadm.NewClient(cl)
+}
+
+// member is a handler that notes what it is told.
+type member struct {
+	*seat.Seat
+	frame func([]byte) []byte // wraps metadata and assignments; nil: bare
+
+	mu      sync.Mutex
+	says    string
+	log     []string
+	last    seat.Session
+	got     int // rounds
+	lost    []error
+	refused []error
+	hold    time.Duration // how long BeforeJoin takes
+	parts   map[string]int32
+}
+
+func (m *member) note(format string, args ...any) {
+	m.log = append(m.log, fmt.Sprintf(format, args...))
+}
+
+func (m *member) BeforeJoin() {
+	m.mu.Lock()
+	m.note("before join")
+	hold := m.hold
+	m.mu.Unlock()
+	time.Sleep(hold)
+}
+
+func (m *member) Metadata() []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.wrap(m.says)
+}
+
+func (m *member) wrap(s string) []byte {
+	if m.frame == nil {
+		return []byte(s)
+	}
+	return m.frame([]byte(s))
+}
+
+func (m *member) Assign(r seat.Round) (map[string][]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.parts = r.Partitions
+	all := ""
+	for _, x := range r.Members {
+		all += string(x.Metadata) + ";"
+	}
+	out := map[string][]byte{}
+	for _, x := range r.Members {
+		out[x.ID] = m.wrap(fmt.Sprintf("%s led %v gen %d of %s", x.Metadata, x.ID == r.Leader, r.Generation, all))
+	}
+	return out, nil
+}
+
+func (m *member) Assigned(s seat.Session) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.note("assigned")
+	m.last, m.got = s, m.got+1
+}
+
+func (m *member) Lost(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.note("lost")
+	m.lost = append(m.lost, err)
+}
+
+func (m *member) Refused(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refused = append(m.refused, err)
+}
+
+func (m *member) say(s string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.says = s
+}
+
+func (m *member) look(f func(*member) bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return f(m)
+}
+
+func join(t *testing.T, c *kfake.Cluster, name string, change ...func(*member, *seat.Options)) *member {
+	t.Helper()
+	m := &member{says: name}
+	o := seat.Options{
+		Group: group, Opts: []kgo.Opt{kgo.SeedBrokers(c.ListenAddrs()...)}, ClientID: name, Sources: []string{topic},
+		SessionTimeout: 6 * time.Second, RebalanceTimeout: 20 * time.Second, Heartbeat: 100 * time.Millisecond,
+		MetadataMaxAge: 300 * time.Millisecond, Type: seat.TypeStream, Handler: m,
+	}
+	for _, f := range change {
+		f(m, &o)
+	}
+	s, err := seat.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Seat = s
+	t.Cleanup(func() { _ = s.Leave(context.Background()) })
+	return m
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(15 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("timed out: %s", what)
+		}
+	}
+}
+
+// together waits until the members are in one round of so many.
+func together(t *testing.T, ms ...*member) int32 {
+	t.Helper()
+	var generation int32
+	until(t, fmt.Sprintf("%d members in one round", len(ms)), func() bool {
+		generation = ms[0].session().Generation
+		for _, m := range ms {
+			s := m.session()
+			if s.Generation != generation || strings.Count(string(s.Assignment), ";") != len(ms) {
+				return false
+			}
+		}
+		return true
+	})
+	return generation
+}
+
+func (m *member) session() seat.Session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.last
+}
+
+func TestSeatsMeetInOneRound(t *testing.T) {
+	c, _ := cluster(t)
+	a := join(t, c, "a")
+	together(t, a)
+	b := join(t, c, "b")
+	generation := together(t, a, b)
+	if !a.look(func(m *member) bool { return slices.Contains(m.log, "before join") && m.parts[topic] == 4 }) {
+		t.Errorf("leader: log %v, partitions %v", a.log, a.parts)
+	}
+	// A follower's wish counts when its metadata differ, and only then.
+	b.Rejoin()
+	until(t, "the follower was answered", func() bool { return b.look(func(m *member) bool { return m.got >= 2 }) })
+	if got := b.session().Generation; got != generation {
+		t.Errorf("unchanged metadata started generation %d after %d", got, generation)
+	}
+	b.say("b, changed")
+	b.Rejoin()
+	until(t, "a new round", func() bool {
+		return a.session().Generation > generation && strings.Contains(string(a.session().Assignment), "b, changed")
+	})
+	generation = together(t, a, b)
+	a.Rejoin() // the leader's wish counts always
+	until(t, "the leader's round", func() bool { return b.session().Generation > generation })
+}
+
+func TestLeaveIsSeenAtOnce(t *testing.T) {
+	c, _ := cluster(t)
+	a, b := join(t, c, "a"), join(t, c, "b")
+	together(t, a, b)
+	before := time.Now()
+	if err := a.Leave(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	together(t, b)
+	if took := time.Since(before); took > 3*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if !a.look(func(m *member) bool { return len(m.lost) == 0 }) {
+		t.Error("one that leaves was told that it is lost")
+	}
+}
+
+func TestNewPartitionsStartARound(t *testing.T) {
+	c, adm := cluster(t)
+	a := join(t, c, "a")
+	generation := together(t, a)
+	if _, err := adm.CreatePartitions(context.Background(), 2, topic); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the leader sees six partitions", func() bool {
+		return a.look(func(m *member) bool { return m.parts[topic] == 6 && m.last.Generation > generation })
+	})
+	if n, err := a.Partitions(context.Background()); err != nil || n[topic] != 6 {
+		t.Errorf("partitions %v, %v", n, err)
+	}
+}
+
+func TestThrownOutIsLostThenBack(t *testing.T) {
+	c, _ := cluster(t)
+	a := join(t, c, "a")
+	together(t, a)
+	c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Group: group, Err: kerr.IllegalGeneration, Count: 1})
+	until(t, "lost", func() bool { return a.look(func(m *member) bool { return len(m.lost) == 1 }) })
+	until(t, "back", func() bool { return a.look(func(m *member) bool { return m.log[len(m.log)-1] == "assigned" }) })
+	if !a.look(func(m *member) bool { return errors.Is(m.lost[0], kerr.IllegalGeneration) && m.log[1] == "lost" }) {
+		t.Errorf("log %v, lost %v", a.log, a.lost)
+	}
+}
+
+// A member that the coordinator forgot and that finds out by joining must not
+// join as if nothing had happened.
+func TestForgottenIsLostBeforeItJoinsAnew(t *testing.T) {
+	c, _ := cluster(t)
+	a, b := join(t, c, "a"), join(t, c, "b")
+	together(t, a, b)
+	c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Group: group, Err: kerr.RebalanceInProgress, Count: 1000})
+	throwOut(t, c, b.session().MemberID)
+	until(t, "b knows", func() bool { return b.look(func(m *member) bool { return len(m.lost) == 1 }) })
+	if !b.look(func(m *member) bool {
+		return errors.Is(m.lost[0], seat.ErrForgotten) || errors.Is(m.lost[0], kerr.UnknownMemberID)
+	}) {
+		t.Errorf("lost %v", b.lost)
+	}
+}
+
+// throwOut removes a member behind its back.
+func throwOut(t *testing.T, c *kfake.Cluster, id string) {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	req := kmsg.NewPtrLeaveGroupRequest()
+	req.Group, req.MemberID = group, id
+	m := kmsg.NewLeaveGroupRequestMember()
+	m.MemberID = id
+	req.Members = append(req.Members, m)
+	if _, err := req.RequestWith(context.Background(), cl); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSilenceEndsASession(t *testing.T) {
+	c, _ := cluster(t)
+	net := seat.NewNetwork()
+	a := join(t, c, "a", func(_ *member, o *seat.Options) { o.Network = net })
+	b := join(t, c, "b")
+	generation := together(t, a, b)
+	before := time.Now()
+	net.Cut()
+	until(t, "a stops by itself", func() bool { return a.look(func(m *member) bool { return len(m.lost) == 1 }) })
+	took := time.Since(before)
+	if b.session().Generation != generation {
+		t.Error("the group gave a's tasks away before a stopped")
+	}
+	if !a.look(func(m *member) bool { return errors.Is(m.lost[0], seat.ErrSilent) }) || took > 7*time.Second {
+		t.Errorf("after %v: %v", took, a.lost)
+	}
+	together(t, b)
+	net.Restore()
+	together(t, a, b)
+}
+
+func TestCrashIsSilent(t *testing.T) {
+	c, adm := cluster(t)
+	a, b := join(t, c, "a"), join(t, c, "b")
+	together(t, a, b)
+	a.Crash()
+	d, err := adm.DescribeGroups(context.Background(), group)
+	if err != nil || len(d[group].Members) != 2 {
+		t.Errorf("right after the crash: %v, %v", d[group].Members, err)
+	}
+}
+
+// A join that another member holds up is no silence: the seat asks beside it.
+func TestHeldJoinIsNoSilence(t *testing.T) {
+	c, _ := cluster(t)
+	a := join(t, c, "a")
+	slow := join(t, c, "slow")
+	together(t, a, slow)
+	slow.mu.Lock()
+	slow.hold = 7 * time.Second
+	slow.mu.Unlock()
+	a.say("a, changed")
+	a.Rejoin()
+	until(t, "the slow one joins", func() bool { return strings.Contains(string(slow.session().Assignment), "a, changed") })
+	if !a.look(func(m *member) bool { return len(m.lost) == 0 }) {
+		t.Errorf("a member that waited was lost: %v", a.lost)
+	}
+}
+
+func TestCommitIsFencedByItsGeneration(t *testing.T) {
+	c, adm := cluster(t)
+	a := join(t, c, "a")
+	old := together(t, a)
+	id := a.session().MemberID
+	offsets := map[model.TopicPartition]int64{{Topic: topic, Partition: 1}: 7, {Topic: topic, Partition: 3}: 9}
+	if err := a.Commit(context.Background(), old, id, offsets); err != nil {
+		t.Fatal(err)
+	}
+	got, err := adm.FetchOffsets(context.Background(), group)
+	if err != nil || got.Offsets().KOffsets()[topic][3].EpochOffset().Offset != 9 {
+		t.Errorf("committed %v, %v", got, err)
+	}
+	b := join(t, c, "b")
+	together(t, a, b)
+	if err := a.Commit(context.Background(), old, id, offsets); !errors.Is(err, kerr.IllegalGeneration) {
+		t.Errorf("a commit of a generation that is over: %v", err)
+	}
+}
+
+// While another type holds the group, a join is refused and tried again.
+func TestOtherTypeIsRefused(t *testing.T) {
+	c, _ := cluster(t)
+	a := join(t, c, "a")
+	together(t, a)
+	b := join(t, c, "b", asConsumer)
+	b.Hurry(true)
+	until(t, "refused three times", func() bool {
+		return b.look(func(m *member) bool {
+			return len(m.refused) >= 3 && errors.Is(m.refused[0], kerr.InconsistentGroupProtocol) && len(m.lost) == 0
+		})
+	})
+}
+
+// subscription is a consumer frame with our bytes as its user data.
+func subscription(b []byte) []byte {
+	m := kmsg.NewConsumerMemberMetadata()
+	m.Topics, m.UserData = []string{topic}, b
+	return m.AppendTo(nil)
+}
+
+func asConsumer(m *member, o *seat.Options) {
+	m.frame, o.Type, o.Older = subscription, seat.TypeConsumer, []kgo.GroupBalancer{kgo.RangeBalancer()}
+}
+
+func TestUpgradingBesideAPlainConsumer(t *testing.T) {
+	c, _ := cluster(t)
+	plain, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumerGroup(group), kgo.ConsumeTopics(topic),
+		kgo.Balancers(kgo.RangeBalancer()), kgo.HeartbeatInterval(100*time.Millisecond), kgo.DisableAutoCommit())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	a := join(t, c, "a", asConsumer)
+	until(t, "range gives a two partitions", func() bool {
+		s := a.session()
+		return s.Protocol == "range" && len(s.Owned[topic]) == 2
+	})
+	plain.Close()
+	until(t, "learner wins", func() bool { return a.session().Protocol == seat.Protocol })
+	if s := a.session(); s.Owned != nil || len(s.Assignment) == 0 {
+		t.Errorf("session %+v", s)
+	}
+}
