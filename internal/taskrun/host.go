@@ -3,65 +3,189 @@ package taskrun
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/streamctl/streamctl/internal/model"
 )
 
 // Host runs the tasks of one instance. Its methods can be called from several
 // goroutines, but those of one task one after the other.
-type Host struct{}
+type Host struct {
+	o       Options
+	subs    map[string]Subtopology // by id as in model.TaskID
+	inputs  *poller                // also writes changelogs
+	restore *poller
+	fetches *fetchCounter
+	rate    atomic.Int64
+	looks   chan struct{}
+	lock    *dirLock
+
+	ctx    context.Context // ends with the host
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // the loops
+	acts   sync.WaitGroup // activations
+
+	mu     sync.Mutex
+	tasks  map[model.TaskID]*task
+	look   int64 // number of the last look that began
+	closed bool
+
+	byChangelog map[model.TopicPartition]*task  // attached ones; restore poller only
+	byInput     map[model.TopicPartition]*stint // inputs poller only
+}
+
+// errClosed is what a host says after Shutdown or Crash.
+var errClosed = errors.New("the host is closed") //nolint:gochecknoglobals // an error value
 
 // Open starts a host without tasks. Copies that it finds in Options.Dir are
 // listed by Held and rest: their lag is known, but they are not restored until
 // Copy or Activate.
-func Open(o Options) (*Host, error) { return nil, errors.New("not built yet") }
+func Open(o Options) (*Host, error) {
+	subs, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{
+		o: o, subs: subs, fetches: &fetchCounter{n: map[int32]int64{}}, looks: make(chan struct{}, 1),
+		tasks: map[model.TaskID]*task{}, byChangelog: map[model.TopicPartition]*task{}, byInput: map[model.TopicPartition]*stint{},
+	}
+	h.rate.Store(int64(max(0, o.RestoreRate)))
+	if o.Dir != "" {
+		if h.lock, err = lockDir(o.Dir, o.Group); err != nil {
+			return nil, err
+		}
+		if err := h.find(); err != nil {
+			return nil, errors.Join(err, h.lock.close())
+		}
+	}
+	if err := h.dial(); err != nil {
+		return nil, errors.Join(err, h.lock.close())
+	}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.wg.Add(3)
+	go h.restoreLoop()
+	go h.inputsLoop()
+	go h.watch()
+	return h, nil
+}
 
-// Copy makes a stateful task a copy that follows its changelog. It does nothing
-// to a task that is a copy already, and is refused for an active one (see
-// Demote) and for a stateless one.
-func (h *Host) Copy(task model.TaskID) error { return nil }
+// dial makes the two clients. Neither connects before it has something to do.
+func (h *Host) dial() error {
+	both := []kgo.Opt{kgo.FetchMaxWait(fetchWait), kgo.MetadataMinAge(lookEvery / 2)}
+	restore := slices.Concat(h.o.Opts, both, []kgo.Opt{
+		kgo.KeepControlRecords(), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.WithHooks(h.fetches),
+	})
+	inputs := slices.Concat(h.o.Opts, both, []kgo.Opt{
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.RequiredAcks(kgo.AllISRAcks()),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+	})
+	rc, err := kgo.NewClient(restore...)
+	if err != nil {
+		return fmt.Errorf("client of the restore: %w", err)
+	}
+	ic, err := kgo.NewClient(inputs...)
+	if err != nil {
+		rc.Close()
+		return fmt.Errorf("client of the inputs: %w", err)
+	}
+	h.restore, h.inputs = newPoller(rc), newPoller(ic)
+	return nil
+}
 
-// Activate makes a task active and returns at once: the restore is finished
-// first, then Started is reported. For a task that is active already only the
-// committer is replaced, from its next commit on.
-func (h *Host) Activate(task model.TaskID, c Committer) error { return nil }
+// newTask makes a task that is not held yet, at rest.
+func (h *Host) newTask(id model.TaskID) (*task, error) {
+	sub, ok := h.subs[id.Subtopology]
+	if !ok || id.Topology != "" {
+		return nil, fmt.Errorf("task %q: this topology has no such subtopology", id)
+	}
+	t := &task{id: id, sub: sub, end: -1}
+	if sub.Changelog != "" {
+		t.changelog = model.TopicPartition{Topic: sub.Changelog, Partition: id.Partition}
+		if h.o.Dir != "" {
+			t.path = storePath(h.o.Dir, id)
+		}
+	}
+	return t, nil
+}
 
-// Demote stops the processing of tasks, all at the same time: each finishes the
-// record in hand, waits for its changelog writes and commits. A stateful task
-// is a copy afterwards, a stateless one is closed. Tasks that are not active
-// are left as they are. When ctx ends first, what was not committed is given up
-// (others process it again) and the error wraps ctx's; an error that is Fenced
-// means the same. In any case the task does not process any more, but for a
-// call of Process that does not return: its writes are dropped.
-func (h *Host) Demote(ctx context.Context, tasks ...model.TaskID) error { return nil }
+// hold gives the task of an id, made if it is not held, with its store open.
+// Where both are locked, a task's mu comes before the host's.
+func (h *Host) hold(id model.TaskID) (*task, error) {
+	fresh, err := h.newTask(id)
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil, errClosed
+	}
+	t := h.tasks[id]
+	if t == nil {
+		t = fresh
+		h.tasks[id] = t
+	}
+	h.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stateful() && t.st == nil {
+		if err := h.openStore(t); err != nil {
+			if t == fresh {
+				h.forget(t)
+			}
+			return nil, fmt.Errorf("task %q: %w", id, err)
+		}
+	}
+	return t, nil
+}
 
-// Close demotes a task if it is active and forgets it. With keep its state
-// stays and rests, as if found by Open; without, it is deleted.
-func (h *Host) Close(ctx context.Context, task model.TaskID, keep bool) error { return nil }
+// openStore opens the store of a task; its mu is held.
+func (h *Host) openStore(t *task) error {
+	if t.path == "" {
+		t.st = newMemory()
+		return nil
+	}
+	s, damaged, err := openBolt(t.path)
+	if err != nil {
+		return err
+	}
+	if damaged != nil {
+		h.tell(Event{Kind: Cleared, Task: t.id, Err: damaged})
+	}
+	t.st, t.saved = s, s.saved()
+	t.next, t.topic, t.misfits = t.saved.next, t.saved.topic, false
+	return nil
+}
 
-// Lag is the number of records that a copy has still to restore, 0 for an
-// active stateful task that processes. It is not known for a task that is not
-// held, a stateless one, and until the end of the changelog was read.
-func (h *Host) Lag(task model.TaskID) (records int64, known bool) { return 0, false }
+// gone reports whether the task was closed and its place taken or left empty.
+func (h *Host) gone(t *task) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.tasks[t.id] != t
+}
 
-// Positions gives the progress of all stateful tasks that are held, by task.
-func (h *Host) Positions() []Position { return nil }
+// pendingLimit is how many bytes of one store may wait in memory.
+func (h *Host) pendingLimit() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return max(pendingAll/max(1, len(h.tasks)), pendingLeast)
+}
 
-// Held lists the tasks whose state is here and that are not active: copies and
-// those that rest, in order.
-func (h *Host) Held() []model.TaskID { return nil }
-
-// Active lists the tasks that process or are being activated, in order.
-func (h *Host) Active() []model.TaskID { return nil }
+// What all stores together, and one at the least, hold in memory before they
+// write, in bytes.
+const (
+	pendingAll   = 64 << 20
+	pendingLeast = 256 << 10
+)
 
 // SetRestoreRate changes Options.RestoreRate from now on.
-func (h *Host) SetRestoreRate(recordsPerSecond int) {}
-
-// Shutdown demotes all active tasks, writes all checkpoints and ends
-// everything, at the latest when ctx ends. It returns what could not be
-// committed. The host is of no use afterwards.
-func (h *Host) Shutdown(ctx context.Context) error { return nil }
-
-// Crash ends everything at once without flush, commit or checkpoint, and leaves
-// the directory as a crash of the process would. For tests.
-func (h *Host) Crash() {}
+func (h *Host) SetRestoreRate(recordsPerSecond int) {
+	h.rate.Store(int64(max(0, recordsPerSecond)))
+	h.restore.do(func() {})
+}

@@ -1,0 +1,324 @@
+package taskrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// stint is one spell of processing: from the committed offsets until it is
+// stopped or something fails.
+type stint struct {
+	a         *activation
+	h         *Host
+	t         *task
+	processor Processor
+	store     Store // nil for a stateless task
+	box       inbox
+
+	// Guarded by the task's mu.
+	dead    bool  // writes are dropped
+	unacked int   // changelog writes under way
+	failed  error // of a changelog write
+	foreign bool  // acknowledged offsets have a gap that is not ours
+
+	acked chan struct{} // a write has got its outcome
+
+	// Of the goroutine that processes.
+	done  map[model.TopicPartition]int64 // next input offsets, not committed yet
+	count int64                          // records since the last commit
+}
+
+func newStint(a *activation) *stint {
+	s := &stint{a: a, h: a.h, t: a.t, acked: make(chan struct{}, 1), done: map[model.TopicPartition]int64{}}
+	s.box.ready = make(chan struct{}, 1)
+	s.processor = a.h.o.NewProcessor(a.t.id)
+	a.t.mu.Lock()
+	defer a.t.mu.Unlock()
+	if a.t.stateful() {
+		s.store = &handle{s: s, mu: &a.t.mu, st: a.t.st}
+	}
+	a.stint = s
+	s.dead = a.ctx.Err() != nil
+	return s
+}
+
+// write puts a record into store and changelog.
+func (s *stint) write(st backing, key, value []byte) {
+	key = clone(key)
+	s.t.mu.Lock()
+	if s.dead || s.failed != nil {
+		s.t.mu.Unlock()
+		return
+	}
+	st.put(key, value)
+	s.unacked++
+	s.t.mu.Unlock()
+	if value != nil {
+		value = clone(value)
+	}
+	r := &kgo.Record{Topic: s.t.changelog.Topic, Partition: s.t.changelog.Partition, Key: key, Value: value}
+	s.h.inputs.cl.Produce(s.a.ctx, r, s.written)
+}
+
+// written takes in the outcome of a changelog write. Outcomes of one partition
+// come in the order of its offsets.
+func (s *stint) written(r *kgo.Record, err error) {
+	s.t.mu.Lock()
+	s.unacked--
+	switch {
+	case err != nil:
+		if s.failed == nil {
+			s.failed = fmt.Errorf("write changelog \"%s\": %w", s.t.changelog, err)
+		}
+	case s.dead:
+	case r.Offset == s.t.next:
+		s.t.next++
+	default:
+		// Somebody else has written in between. The position stays below, so
+		// that the next restore takes the changelog as the truth.
+		s.foreign = true
+	}
+	s.t.mu.Unlock()
+	select {
+	case s.acked <- struct{}{}:
+	default:
+	}
+}
+
+// work processes what comes until it is to finish.
+func (s *stint) work() error {
+	tick := time.NewTicker(s.h.o.CommitInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.a.stop:
+			return nil
+		case <-s.a.ctx.Done():
+			return s.a.ctx.Err()
+		case <-s.acked:
+			if err := s.failure(); err != nil {
+				return err
+			}
+		case <-tick.C:
+			if err := s.commitTold(); err != nil {
+				return err
+			}
+		case <-s.box.ready:
+			if err := s.batch(tick.C); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// batch processes what lies in the inbox, and leaves the rest when it is to
+// finish: others read it again.
+func (s *stint) batch(tick <-chan time.Time) error {
+	for _, r := range s.box.take(s) {
+		select {
+		case <-s.a.stop:
+			return nil
+		case <-s.a.ctx.Done():
+			return s.a.ctx.Err()
+		case <-tick:
+			if err := s.commitTold(); err != nil {
+				return err
+			}
+		default:
+		}
+		if ok, err := s.one(r); !ok {
+			return err
+		}
+		if err := s.failure(); err != nil {
+			return err
+		}
+		if s.full(1) {
+			if err := s.commitTold(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// one processes a record until that succeeds, or until the stint is to finish:
+// then it is false.
+func (s *stint) one(r *kgo.Record) (ok bool, err error) {
+	in := Record{
+		Topic: r.Topic, Partition: r.Partition, Offset: r.Offset, Key: r.Key, Value: r.Value, Headers: r.Headers, Timestamp: r.Timestamp,
+	}
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		err := s.processor.Process(in, s.store)
+		if s.a.ctx.Err() != nil {
+			return false, s.a.ctx.Err()
+		}
+		if err == nil {
+			s.done[model.TopicPartition{Topic: r.Topic, Partition: r.Partition}] = r.Offset + 1
+			s.count++
+			return true, nil
+		}
+		s.h.trouble(s.t, fmt.Errorf("process record %d of \"%s-%d\": %w", r.Offset, r.Topic, r.Partition, err))
+		if !s.a.pause(pause) {
+			return false, s.a.ctx.Err()
+		}
+	}
+}
+
+// failure is what a changelog write has failed with.
+func (s *stint) failure() error {
+	s.t.mu.Lock()
+	defer s.t.mu.Unlock()
+	return s.failed
+}
+
+// full reports whether more of the store waits in memory than is allowed, times
+// n.
+func (s *stint) full(n int) bool {
+	if !s.t.stateful() {
+		return false
+	}
+	s.t.mu.Lock()
+	defer s.t.mu.Unlock()
+	return s.t.st.pending() > n*s.h.pendingLimit()
+}
+
+// flush waits until all changelog writes are acknowledged.
+func (s *stint) flush() error {
+	for {
+		s.t.mu.Lock()
+		n, err := s.unacked, s.failed
+		s.t.mu.Unlock()
+		if err != nil || n == 0 {
+			return err
+		}
+		select {
+		case <-s.acked:
+		case <-s.a.ctx.Done():
+			return s.a.ctx.Err()
+		}
+	}
+}
+
+// commitTold commits; a failure that may pass is told and tried again later.
+func (s *stint) commitTold() error {
+	err := s.commit(false)
+	var passing *passingError
+	if errors.As(err, &passing) {
+		s.h.trouble(s.t, err)
+		return nil
+	}
+	return err
+}
+
+// passingError is a failed commit that is tried again.
+type passingError struct{ err error }
+
+func (e *passingError) Error() string { return "commit of input offsets: " + e.err.Error() }
+
+func (e *passingError) Unwrap() error { return e.err }
+
+// commit makes sure of the changelog first, then of the input offsets. The
+// store is made durable in between if that is due or last is set.
+func (s *stint) commit(last bool) error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	if err := s.checkpoint(last); err != nil {
+		return err
+	}
+	if len(s.done) == 0 {
+		return nil
+	}
+	if err := s.a.ctx.Err(); err != nil {
+		return err
+	}
+	s.t.mu.Lock()
+	c := s.t.committer
+	s.t.mu.Unlock()
+	err := c.Commit(s.a.ctx, maps.Clone(s.done))
+	switch {
+	case err == nil:
+	case IsFenced(err):
+		return &errFenced{err}
+	case s.a.ctx.Err() != nil:
+		return context.Cause(s.a.ctx)
+	default:
+		return &passingError{err}
+	}
+	s.h.tell(Event{Kind: Committed, Task: s.t.id, Records: s.count})
+	clear(s.done)
+	s.count = 0
+	return nil
+}
+
+// checkpoint makes the store durable. A failure only means that a crash would
+// restore more, until too much waits in memory.
+func (s *stint) checkpoint(last bool) error {
+	if !s.t.stateful() {
+		return nil
+	}
+	now := time.Now()
+	due := last || s.full(1)
+	s.t.mu.Lock()
+	var err error
+	if !s.dead && (due || now.Sub(s.t.savedAt) >= saveEvery) {
+		err = s.t.save(now)
+	}
+	foreign := s.foreign
+	s.foreign = false
+	s.t.mu.Unlock()
+	if foreign {
+		s.h.trouble(s.t, fmt.Errorf("changelog \"%s\" has records of another writer", s.t.changelog))
+	}
+	if err == nil {
+		return nil
+	}
+	if s.full(4) {
+		return err
+	}
+	s.h.trouble(s.t, err)
+	return nil
+}
+
+// finish commits for the last time, until that succeeds or is of no use.
+func (s *stint) finish() error {
+	for {
+		err := s.commit(true)
+		var passing *passingError
+		if !errors.As(err, &passing) {
+			return err
+		}
+		s.h.trouble(s.t, err)
+		t := time.NewTimer(firstPause)
+		select {
+		case <-t.C:
+		case <-s.a.ctx.Done():
+			t.Stop()
+			return errors.Join(err, s.a.ctx.Err())
+		}
+	}
+}
+
+// leave ends the stint with a store that reflects the changelog.
+func (s *stint) leave() {
+	s.t.mu.Lock()
+	defer s.t.mu.Unlock()
+	s.dead = true
+	s.a.stint = nil
+}
+
+// abandon ends the stint and takes the store back to what is durable.
+func (s *stint) abandon() {
+	s.t.mu.Lock()
+	defer s.t.mu.Unlock()
+	s.dead = true
+	s.a.stint = nil
+	s.t.goBack()
+}

@@ -1,0 +1,305 @@
+package taskrun
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// boltFormat is the layout of a store file. A file of another one is started
+// anew.
+const boltFormat = 1
+
+// longKey is the size from which a key is cut, since bbolt takes no keys above
+// 32 KiB; the whole key is then kept with its value.
+const longKey = 32_000
+
+// bolt keeps the state of one task in a file. What was put since the last save
+// is in memory; a save writes it and its mark in one transaction. Keys are
+// stored behind one byte, since bbolt takes no empty ones.
+type bolt struct {
+	db    *bbolt.DB
+	path  string
+	dirty map[string][]byte // stored key → stored value, nil deletes
+	bytes int               // of dirty
+	count int               // keys in the file
+	mark  mark
+}
+
+// Names inside a store file.
+const (
+	bucketData = "data"
+	bucketMeta = "meta"
+	keyMark    = "mark"
+)
+
+// openBolt opens or makes a store file. One that cannot be read as a store is
+// removed and made anew; damaged says what was wrong with it.
+func openBolt(path string) (s *bolt, damaged, err error) {
+	s, err = tryBolt(path)
+	if err == nil || errors.Is(err, berrors.ErrTimeout) || errors.Is(err, os.ErrPermission) {
+		return s, nil, err
+	}
+	damaged = fmt.Errorf("store %q: %w", path, err)
+	if err := os.Remove(path); err != nil {
+		return nil, nil, damaged
+	}
+	s, err = tryBolt(path)
+	return s, damaged, err
+}
+
+func tryBolt(path string) (_ *bolt, err error) {
+	// What bbolt finds in a damaged file can make it panic.
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("damaged: %v", r)
+		}
+	}()
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+	if err != nil {
+		return nil, err
+	}
+	s := &bolt{db: db, path: path, dirty: map[string][]byte{}}
+	err = db.View(func(tx *bbolt.Tx) error {
+		meta := tx.Bucket([]byte(bucketMeta))
+		if meta == nil || tx.Bucket([]byte(bucketData)) == nil {
+			return errNew
+		}
+		return s.readMark(meta.Get([]byte(keyMark)))
+	})
+	if errors.Is(err, errNew) {
+		err = s.create()
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+// errNew is a file without a store in it.
+var errNew = errors.New("no store yet") //nolint:gochecknoglobals // an error value
+
+// create makes the empty store of a new file.
+func (s *bolt) create() error {
+	return s.db.Update(func(tx *bbolt.Tx) error {
+		if _, err := tx.CreateBucketIfNotExists([]byte(bucketData)); err != nil {
+			return err
+		}
+		meta, err := tx.CreateBucketIfNotExists([]byte(bucketMeta))
+		if err != nil {
+			return err
+		}
+		return meta.Put([]byte(keyMark), s.markBytes())
+	})
+}
+
+// markBytes is the format, the position, the number of keys and the topic id.
+func (s *bolt) markBytes() []byte {
+	b := []byte{boltFormat}
+	b = binary.BigEndian.AppendUint64(b, uint64(s.mark.next))
+	b = binary.BigEndian.AppendUint64(b, uint64(s.count))
+	return append(b, s.mark.topic[:]...)
+}
+
+func (s *bolt) readMark(b []byte) error {
+	if len(b) != 33 || b[0] != boltFormat {
+		return errors.New("not a store of this version")
+	}
+	s.mark.next = int64(binary.BigEndian.Uint64(b[1:]))
+	s.count = int(binary.BigEndian.Uint64(b[9:]))
+	copy(s.mark.topic[:], b[17:])
+	if s.mark.next < 0 || s.count < 0 {
+		return errors.New("damaged position")
+	}
+	return nil
+}
+
+// stored gives the form of a key in the file.
+func stored(key []byte) string {
+	if len(key) < longKey {
+		return "k" + string(key)
+	}
+	sum := sha256.Sum256(key)
+	return "k" + string(key[:longKey]) + string(sum[:])
+}
+
+// storedValue puts a length and the key itself before the value of a cut key,
+// 0 before all others.
+func storedValue(key, value []byte) []byte {
+	if len(key) < longKey {
+		return append(append(make([]byte, 0, len(value)+1), 0), value...)
+	}
+	b := binary.AppendUvarint(make([]byte, 0, len(key)+len(value)+4), uint64(len(key)))
+	return append(append(b, key...), value...)
+}
+
+// unstored gives key and value back.
+func unstored(k string, v []byte) (key, value []byte) {
+	n, w := binary.Uvarint(v)
+	if w <= 0 || n > uint64(len(v)-w) {
+		return []byte(k[1:]), nil
+	}
+	if n == 0 {
+		return []byte(k[1:]), v[w:]
+	}
+	return v[w : w+int(n)], v[w+int(n):]
+}
+
+func (s *bolt) get(key []byte) ([]byte, bool) {
+	k := stored(key)
+	v, ok := s.dirty[k]
+	if !ok {
+		_ = s.db.View(func(tx *bbolt.Tx) error {
+			v = bytes.Clone(tx.Bucket([]byte(bucketData)).Get([]byte(k)))
+			return nil
+		})
+	}
+	if v == nil {
+		return nil, false
+	}
+	_, value := unstored(k, v)
+	return value, true
+}
+
+func (s *bolt) put(key, value []byte) {
+	k := stored(key)
+	old, ok := s.dirty[k]
+	if ok {
+		s.bytes -= len(old)
+	} else {
+		s.bytes += len(k) + 64
+	}
+	var v []byte
+	if value != nil {
+		v = storedValue(key, value)
+	}
+	s.bytes += len(v)
+	s.dirty[k] = v
+}
+
+func (s *bolt) pending() int { return s.bytes }
+
+func (s *bolt) saved() mark { return s.mark }
+
+func (s *bolt) size() int {
+	n := s.count
+	_ = s.db.View(func(tx *bbolt.Tx) error {
+		b := tx.Bucket([]byte(bucketData))
+		for k, v := range s.dirty {
+			n += change(b.Get([]byte(k)), v)
+		}
+		return nil
+	})
+	return n
+}
+
+// change is by how much the number of keys grows as v takes the place of old.
+func change(old, v []byte) int {
+	switch {
+	case old == nil && v != nil:
+		return 1
+	case old != nil && v == nil:
+		return -1
+	}
+	return 0
+}
+
+func (s *bolt) each(f func(key, value []byte) bool) {
+	fresh := sortedKeys(s.dirty)
+	show := func(k string, v []byte) bool {
+		if v == nil {
+			return true
+		}
+		key, value := unstored(k, bytes.Clone(v))
+		return f(key, value)
+	}
+	_ = s.db.View(func(tx *bbolt.Tx) error {
+		c := tx.Bucket([]byte(bucketData)).Cursor()
+		for k, v := c.First(); k != nil; k, v = c.Next() {
+			for len(fresh) > 0 && fresh[0] < string(k) {
+				if !show(fresh[0], s.dirty[fresh[0]]) {
+					return nil
+				}
+				fresh = fresh[1:]
+			}
+			if len(fresh) > 0 && fresh[0] == string(k) {
+				continue // the newer one comes with the next key, or at the end
+			}
+			if !show(string(k), v) {
+				return nil
+			}
+		}
+		for _, k := range fresh {
+			if !show(k, s.dirty[k]) {
+				return nil
+			}
+		}
+		return nil
+	})
+}
+
+func (s *bolt) save(m mark) error {
+	if len(s.dirty) == 0 && m == s.mark {
+		return nil
+	}
+	oldMark, oldCount := s.mark, s.count
+	err := s.db.Update(func(tx *bbolt.Tx) error {
+		b := tx.Bucket([]byte(bucketData))
+		for _, k := range sortedKeys(s.dirty) {
+			v := s.dirty[k]
+			s.count += change(b.Get([]byte(k)), v)
+			var err error
+			if v == nil {
+				err = b.Delete([]byte(k))
+			} else {
+				err = b.Put([]byte(k), v)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		s.mark = m
+		return tx.Bucket([]byte(bucketMeta)).Put([]byte(keyMark), s.markBytes())
+	})
+	if err != nil {
+		s.mark, s.count = oldMark, oldCount
+		return fmt.Errorf("store %q: %w", s.path, err)
+	}
+	s.drop()
+	return nil
+}
+
+func (s *bolt) drop() {
+	s.dirty, s.bytes = map[string][]byte{}, 0
+}
+
+func (s *bolt) discard() { s.drop() }
+
+func (s *bolt) clear() error {
+	s.drop()
+	oldMark, oldCount := s.mark, s.count
+	err := s.db.Update(func(tx *bbolt.Tx) error {
+		if err := tx.DeleteBucket([]byte(bucketData)); err != nil {
+			return err
+		}
+		if _, err := tx.CreateBucket([]byte(bucketData)); err != nil {
+			return err
+		}
+		s.mark, s.count = mark{}, 0
+		return tx.Bucket([]byte(bucketMeta)).Put([]byte(keyMark), s.markBytes())
+	})
+	if err != nil {
+		s.mark, s.count = oldMark, oldCount
+		return fmt.Errorf("store %q: %w", s.path, err)
+	}
+	return nil
+}
+
+func (s *bolt) close() error { return s.db.Close() }
