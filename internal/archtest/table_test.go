@@ -50,7 +50,12 @@ func layout() []row {
 		},
 		{pkg: "internal/seat", ours: list("model"), others: []string{kgo, kmsg, kerr}},
 		{pkg: "internal/taskrun", ours: list("model"), others: []string{kgo, kmsg, kerr, "go.etcd.io/bbolt"}},
-		{pkg: "internal/controltopic", ours: list("control errs"), others: []string{kgo, kadm, kerr}},
+		{
+			pkg:  "internal/controltopic",
+			ours: list("control errs"),
+			// What kgo unpacks batches with, here within bounds.
+			others: []string{kgo, kadm, kmsg, kerr, "github.com/klauspost/compress", "github.com/pierrec/lz4/v4"},
+		},
 		{pkg: "internal/report", ours: list("model groupmeta plan progress render"), pure: true},
 		{
 			pkg:  "internal/render",

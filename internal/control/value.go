@@ -13,7 +13,7 @@ import (
 const SchemaVersion = 1
 
 // MaxValue is the largest value that is read or written, in bytes.
-const MaxValue = 1 << 20
+const MaxValue = 1_000_000
 
 // maxDepth is how deep objects and lists of a value may be nested.
 const maxDepth = 16

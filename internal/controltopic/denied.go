@@ -1,0 +1,60 @@
+package controltopic
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/streamctl/streamctl/internal/errs"
+)
+
+// DeniedError says that the cluster does not allow something with the control
+// topic.
+type DeniedError struct {
+	Topic string
+	Doing string // "read", "write to", "create"
+	Needs string // the operation to allow: "READ", "WRITE", "CREATE"
+	Err   error  // Kafka's own
+}
+
+func (e *DeniedError) Error() string {
+	return fmt.Sprintf("not allowed to %s the control topic %q: it needs %s on topic %q", e.Doing, e.Topic, e.Needs, e.Topic)
+}
+
+// Unwrap gives Kafka's own error.
+func (e *DeniedError) Unwrap() error { return e.Err }
+
+// What is done with the topic, and the operation that an ACL must allow for it.
+type doing struct{ word, needs string }
+
+var (
+	reading  = doing{"read", "READ"}
+	writing  = doing{"write to", "WRITE"}
+	creating = doing{"create", "CREATE"}
+)
+
+// explain makes a typed error of a refusal, and names the topic in all others.
+func explain(topic string, what doing, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case isDenied(err):
+		d := &DeniedError{Topic: topic, Doing: what.word, Needs: what.needs, Err: err}
+		return errs.WithHint(d, hint(topic, what))
+	case errors.Is(err, errMissing):
+		return fmt.Errorf("%s the control topic %q: it does not exist", what.word, topic)
+	}
+	return fmt.Errorf("%s the control topic %q: %w", what.word, topic, err)
+}
+
+func isDenied(err error) bool {
+	return errors.Is(err, kerr.TopicAuthorizationFailed) || errors.Is(err, kerr.ClusterAuthorizationFailed)
+}
+
+func hint(topic string, what doing) string {
+	if what == creating {
+		return fmt.Sprintf("ask for an ACL that allows CREATE, DESCRIBE, READ and WRITE on topic %q; one on the prefix that the app's own topics have covers it", topic)
+	}
+	return fmt.Sprintf("ask for an ACL that allows DESCRIBE and %s on topic %q; one on the prefix that the app's own topics have covers it", what.needs, topic)
+}
