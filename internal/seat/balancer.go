@@ -25,12 +25,14 @@ func (*balancer) IsCooperative() bool { return true }
 // JoinGroupMetadata is called at each join, twice at the first one.
 func (b *balancer) JoinGroupMetadata([]string, map[string][]int32, int32) []byte {
 	b.s.checkForgotten()
+	b.s.payOwed()
 	return b.s.o.Handler.Metadata()
 }
 
 // checkForgotten finds the member that the coordinator forgot: the client then
 // joins anew without a word.
 func (s *Seat) checkForgotten() {
+	<-s.opened
 	if id, _ := s.client.GroupMetadata(); id == "" {
 		s.lost(ErrForgotten)
 	}

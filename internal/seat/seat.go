@@ -20,6 +20,7 @@ type Seat struct {
 	client *kgo.Client
 	end    context.CancelFunc // ends everything that the client does
 	watch  sync.WaitGroup
+	opened chan struct{} // closed when client is set: the client starts before it is returned
 	closed chan struct{}
 	once   sync.Once
 
@@ -28,6 +29,7 @@ type Seat struct {
 	going   bool      // it leaves or crashed: no round concerns the handler any more
 	in      bool      // between Assigned and Lost
 	joining bool      // between the end of a session and the next Assigned
+	owed    bool      // a session broke off before the handler was told of the round
 	heard   time.Time // when the coordinator last surely knew that it lives
 	session Session   // of the last Assigned
 	pending Session   // of the round that goes on: what the sync brought
@@ -38,7 +40,7 @@ func Open(o Options) (*Seat, error) {
 	if err := o.defaults(); err != nil {
 		return nil, err
 	}
-	s := &Seat{o: o, closed: make(chan struct{})}
+	s := &Seat{o: o, opened: make(chan struct{}), closed: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.end = cancel
 	opts, err := o.Network.Over(o.Opts)
@@ -70,6 +72,7 @@ func Open(o Options) (*Seat, error) {
 		cancel()
 		return nil, fmt.Errorf("join group %q: %w", o.Group, err)
 	}
+	close(s.opened)
 	s.watch.Go(s.keepTime)
 	return s, nil
 }
@@ -118,6 +121,7 @@ func (s *Seat) beforeJoin() {
 }
 
 func (s *Seat) assigned() {
+	<-s.opened
 	id, generation := s.client.GroupMetadata()
 	s.mu.Lock()
 	s.pending.MemberID, s.pending.Generation = id, generation
@@ -141,18 +145,39 @@ func (s *Seat) lost(err error) {
 	}
 }
 
-// OnGroupManageError is the client's word that a session or a join failed.
+// OnGroupManageError is the client's word that a session or a join failed. What
+// the coordinator did not say is no lost membership yet: the client joins again
+// under its member id, and the session's own timer watches.
 func (s *Seat) OnGroupManageError(err error) {
+	transient := isTransient(err)
 	s.mu.Lock()
 	was, going := s.in, s.going
 	s.joining = true
+	s.owed = s.owed || was && transient
 	s.mu.Unlock()
 	switch {
 	case going:
-	case was:
+	case was && !transient:
 		s.lost(err)
-	default:
+	case !was:
 		s.o.Handler.Refused(err)
+	}
+}
+
+// isTransient reports whether an error says nothing about the membership.
+func isTransient(err error) bool {
+	_, said := errors.AsType[*kerr.Error](err)
+	return !said || kerr.IsRetriable(err)
+}
+
+// payOwed tells the handler of a round that began with a session broken off.
+func (s *Seat) payOwed() {
+	s.mu.Lock()
+	owed := s.owed
+	s.owed = false
+	s.mu.Unlock()
+	if owed {
+		s.beforeJoin()
 	}
 }
 
