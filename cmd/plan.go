@@ -45,7 +45,7 @@ gives yours. A new instance draws its id, which decides ties: unless it is given
 
 Changes, all in one round, each repeatable:
 
-  --add N[xTHREADS][,id=UUID][,state=all|TASKS]
+  --add N[xTHREADS][,id=UUID][,name=NAME][,rack=RACK][,state=all|TASKS]
   --remove INSTANCE[,how=stop|kill|leave]
   --leaving INSTANCE     worker groups: a marked instance hands over and goes
   --bounce INSTANCE      stop it and start it again
@@ -56,6 +56,9 @@ Changes, all in one round, each repeatable:
 Times need a restore rate: --restore-rate gives it, --sample D measures it, by
 looking twice, D apart, at a group that restores and reports how far it is (streams
 groups from 4.4 on, worker groups).
+
+--from FILE plans from a snapshot, or from one of the scenarios that assign takes
+(streamctl plan NAME --from FILE).
 
 A group that is not Stable is waited for, up to --timeout (exit code 4). A saved
 plan (-o json) is compared with the group now by --check: 0 same, 3 differs.
@@ -182,15 +185,26 @@ func runPlan(ctx context.Context, o *planOptions) error {
 	if err != nil {
 		return err
 	}
+	names := o.groups
+	if c.saved != nil && len(names) == 0 {
+		names = []string{c.saved.Group}
+	}
+	list, err := o.scenarios(ctx)
+	if err != nil {
+		return err
+	}
+	if list != nil {
+		w, err := o.choose(list, names)
+		if w == nil {
+			return err
+		}
+		return o.show(w, c, len(names) > 1, err)
+	}
 	r, err := o.d.reader(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.close()
-	names := o.groups
-	if c.saved != nil && len(names) == 0 {
-		names = []string{c.saved.Group}
-	}
 	if len(names) == 0 {
 		id, err := r.oneGroup(ctx, "")
 		if err != nil {
@@ -199,14 +213,19 @@ func runPlan(ctx context.Context, o *planOptions) error {
 		names = []string{id}
 	}
 	w := &planReading{o: o, r: r, timeout: timeout, pending: names}
-	err = w.read(ctx)
+	return o.show(w, c, len(names) > 1, w.read(ctx))
+}
+
+// show writes what was asked for of the groups that could be read; failed is
+// about the others.
+func (o *planOptions) show(w *planReading, c checked, several bool, failed error) error {
 	switch {
 	case c.sweep != nil:
-		return o.showSweep(w, c, err)
+		return o.showSweep(w, c, failed)
 	case c.saved != nil:
-		return o.showCheck(w, c, err)
+		return o.showCheck(w, c, failed)
 	}
-	return o.showPlans(w, c, len(names) > 1, err)
+	return o.showPlans(w, c, several, failed)
 }
 
 // bound limits the command by --timeout; 0 looks once, but not for ever.

@@ -21,7 +21,7 @@ func (o *planOptions) showSweep(w *planReading, c checked, failed error) error {
 	if len(groups) == 0 {
 		return failed
 	}
-	in, err := plan.FromGroup(groups[0])
+	in, err := w.input(groups[0])
 	if err != nil {
 		return errors.Join(failed, planError(err))
 	}

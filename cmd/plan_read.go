@@ -27,6 +27,7 @@ type planReading struct {
 
 	ready    []*model.Group
 	last     map[string]*model.Group  // as last seen, of those pending
+	inputs   map[string]*plan.Input   // by group, of scenarios
 	measured map[string]plan.Measured // by group, with --sample
 	sizes    string                   // what became of the sizes in bytes
 	told     string

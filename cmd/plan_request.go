@@ -26,7 +26,7 @@ type planRequest struct {
 // they take.
 func changeFlags() [][2]string {
 	return [][2]string{
-		{"add", "`instances` that join: N[xTHREADS][,id=UUID][,state=all|TASKS]"},
+		{"add", "`instances` that join: N[xTHREADS][,id=UUID][,name=NAME][,rack=RACK][,state=all|TASKS]"},
 		{"remove", "`instance` that goes: NAME[,how=stop|kill|leave]"},
 		{"leaving", "`instance` that is marked as leaving (worker groups)"},
 		{"bounce", "`instance` that is restarted: NAME[,threads=N][,static]"},

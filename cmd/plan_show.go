@@ -54,7 +54,7 @@ func errorsOf(failed []error) []report.Error {
 
 // plan makes the report for one group.
 func (o *planOptions) plan(w *planReading, g *model.Group, po plan.Options) (*report.Plan, error) {
-	in, err := plan.FromGroup(g)
+	in, err := w.input(g)
 	if err != nil {
 		return nil, planError(err)
 	}

@@ -6,12 +6,13 @@ import (
 )
 
 // Count writes a number and its noun: "1 task", "2 copies", "1,024 tasks". The
-// noun ends in a letter that takes an s, or in a y that becomes ies.
+// noun ends in a letter that takes an s, or in a y that becomes ies; "standby"
+// keeps its y.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+	if stem, ok := strings.CutSuffix(noun, "y"); ok && !strings.HasSuffix(stem, "standb") {
 		return Thousands(int64(n)) + " " + stem + "ies"
 	}
 	return Thousands(int64(n)) + " " + noun + "s"

@@ -20,7 +20,7 @@ func TestCount(t *testing.T) {
 	for _, c := range []struct {
 		n          int
 		noun, want string
-	}{{0, "task", "0 tasks"}, {1, "task", "1 task"}, {2, "task", "2 tasks"}, {1024, "record", "1,024 records"}, {1, "copy", "1 copy"}, {2, "copy", "2 copies"}} {
+	}{{0, "task", "0 tasks"}, {1, "task", "1 task"}, {2, "task", "2 tasks"}, {1024, "record", "1,024 records"}, {1, "copy", "1 copy"}, {2, "new standby", "2 new standbys"}, {2, "copy", "2 copies"}} {
 		if got := Count(c.n, c.noun); got != c.want {
 			t.Errorf("%d %s: %s, want %s", c.n, c.noun, got, c.want)
 		}

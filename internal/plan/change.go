@@ -24,6 +24,7 @@ type Add struct {
 	State    []model.TaskID // copies on their disks, caught up
 	AllState bool           // all stateful tasks
 	Rack     string         // client.rack of their consumers; "": none, or not known
+	Names    []string       // what to call them; those without are new-1, new-2, …
 }
 
 // How an instance goes.
@@ -71,6 +72,9 @@ func (a Add) Describe() string {
 		if s += " with " + count(a.Threads, "thread"); a.Count > 1 {
 			s += " each"
 		}
+	}
+	if len(a.Names) > 0 {
+		s += " (" + strings.Join(a.Names, ", ") + ")"
 	}
 	switch {
 	case a.AllState:

@@ -14,7 +14,7 @@ const (
 	maxThreads = 1_000
 )
 
-// ParseAdd reads N[xTHREADS][,id=UUID…][,rack=RACK][,state=all|TASK,TASK…], for
+// ParseAdd reads N[xTHREADS][,id=UUID…][,name=NAME…][,rack=RACK][,state=all|TASK,TASK…], for
 // example "2x4" or "1,id=2387…,state=0_1,0_2". member=ID gives member ids of groups in
 // which they break ties.
 func ParseAdd(text string) (Add, error) {
@@ -46,6 +46,8 @@ func ParseAdd(text string) (Add, error) {
 			a.IDs, inState = append(a.IDs, id), false
 		case ok && key == "member":
 			a.Members, inState = append(a.Members, value), false
+		case ok && key == "name" && value != "":
+			a.Names, inState = append(a.Names, value), false
 		case ok && key == "rack":
 			a.Rack, inState = value, false
 		case ok && key == "state":
@@ -63,11 +65,14 @@ func ParseAdd(text string) (Add, error) {
 			}
 			a.State = append(a.State, id)
 		default:
-			return fail(strconv.Quote(p) + " is neither id=UUID nor state=all nor state=TASKS")
+			return fail(strconv.Quote(p) + " is neither id=UUID nor name=NAME, rack=RACK, state=all or state=TASKS")
 		}
 	}
 	if len(a.IDs) > a.Count {
 		return fail("more ids than instances")
+	}
+	if len(a.Names) > a.Count {
+		return fail("more names than instances")
 	}
 	return a, nil
 }

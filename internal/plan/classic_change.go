@@ -107,7 +107,7 @@ func (c *classicSim) add(a Add) (string, error) {
 		if slices.ContainsFunc(c.procs, func(o *classicProc) bool { return !o.gone && o.id == p.id }) {
 			return "", &ChangeError{a.Describe(), "the group has an instance " + p.id + " already"}
 		}
-		p.name = c.rec.newName()
+		p.name = c.rec.newName(a, k)
 		if err := onDisk(c.top, c.ends, p.position, a); err != nil {
 			return "", err
 		}

@@ -203,16 +203,7 @@ func (in *Input) note(code, format string, args ...any) {
 	in.Findings = append(in.Findings, Finding{Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
-// count writes a number with its thing, "2 tasks".
-func count(n int, thing string) string {
-	switch {
-	case n == 1:
-		return "1 " + thing
-	case len(thing) > 1 && thing[len(thing)-1] == 'y':
-		return strconv.Itoa(n) + " " + thing[:len(thing)-1] + "ies"
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
-}
+func count(n int, thing string) string { return model.Count(n, thing) }
 
 // IsRefused reports whether an error says that no plan is made, and how.
 func IsRefused(err error) (*RefusedError, bool) { return errors.AsType[*RefusedError](err) }

@@ -2,15 +2,25 @@ package plan
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/streamctl/streamctl/internal/assign"
 	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/scenario"
 )
 
-// FromAssign makes the input of a plan from the scenario of one of Kafka's
+// FromScenario makes the input of a plan from a scenario.
+func FromScenario(s *scenario.Scenario) *Input {
+	if s.Learner != nil {
+		return fromLearner(s.Name, &s.Learner.Input)
+	}
+	return fromAssign(s.Name, s.Assignor, s.Kafka.KafkaVersion, s.Kafka.Group)
+}
+
+// fromAssign makes the input of a plan from the scenario of one of Kafka's
 // assignors: what its members report is where the plan begins, and nothing
 // counts as restored since.
-func FromAssign(name, assignor, kafkaVersion string, g *assign.Group) *Input {
+func fromAssign(name, assignor, kafkaVersion string, g *assign.Group) *Input {
 	in := &Input{
 		Group: name, Kind: model.Classic, State: model.StateStable, Assignor: assignor, KafkaVersion: kafkaVersion,
 		Topology: g.Topology, TopicRacks: g.TopicRacks, Logs: scenarioLogs(g.Topology), Fingerprint: "scenario " + name,
@@ -50,7 +60,7 @@ func scenarioLogs(top *assign.Topology) []Log {
 
 func (in *Input) scenarioSettings(s *assign.Settings) {
 	set := func(key, value string) {
-		in.Settings = append(in.Settings, Setting{key, value, "group config"})
+		in.Settings = append(in.Settings, Setting{key, value, "scenario"})
 	}
 	set(KeyStandbys, strconv.Itoa(s.Standbys))
 	if in.Kind == model.Streams {
@@ -63,21 +73,14 @@ func (in *Input) scenarioSettings(s *assign.Settings) {
 		set(KeyRackTraffic, strconv.Itoa(s.RackTrafficCost))
 		set(KeyRackOverlap, strconv.Itoa(s.RackNonOverlapCost))
 	}
-	tags := ""
-	for i, t := range s.StandbyTags {
-		if i > 0 {
-			tags += ","
-		}
-		tags += t
-	}
-	if tags != "" {
-		set(KeyRackTags, tags)
+	if len(s.StandbyTags) > 0 {
+		set(KeyRackTags, strings.Join(s.StandbyTags, ","))
 	}
 }
 
-// FromLearner makes the input of a plan from a scenario of our own protocol.
+// fromLearner makes the input of a plan from a scenario of our own protocol.
 // What a task's changelog holds is the largest lag that someone has of it.
-func FromLearner(name string, l *assign.LearnerInput) *Input {
+func fromLearner(name string, l *assign.LearnerInput) *Input {
 	subs := append([]assign.Subtopology(nil), l.Topology.Subtopologies()...)
 	largest := make([]int64, l.Topology.Len())
 	for _, i := range l.Instances {
@@ -99,16 +102,19 @@ func FromLearner(name string, l *assign.LearnerInput) *Input {
 	}
 	in := &Input{Group: name, Kind: model.Worker, State: model.StateStable, Assignor: NameLearner, Topology: top, Logs: scenarioLogs(top), Fingerprint: "scenario " + name, Settled: true}
 	in.Settings = []Setting{
-		{KeyFactor, strconv.FormatFloat(float64(max(l.Settings.Factor, 1000))/1000, 'f', -1, 64), "group config"},
-		{KeyStandbys, strconv.Itoa(max(l.Settings.Standbys, 0)), "group config"},
-		{KeyAcceptableLag, itoa(max(l.Settings.AcceptableLag, 0)), "group config"},
+		{KeyFactor, strconv.FormatFloat(float64(max(l.Settings.Factor, 1000))/1000, 'f', -1, 64), "scenario"},
+		{KeyStandbys, strconv.Itoa(max(l.Settings.Standbys, 0)), "scenario"},
+		{KeyAcceptableLag, itoa(max(l.Settings.AcceptableLag, 0)), "scenario"},
 	}
 	if l.Settings.MaxLearners > 0 {
-		in.Settings = append(in.Settings, Setting{KeyMaxLearners, strconv.Itoa(l.Settings.MaxLearners), "group config"})
+		in.Settings = append(in.Settings, Setting{KeyMaxLearners, strconv.Itoa(l.Settings.MaxLearners), "scenario"})
 	}
 	ends := in.ends()
 	for _, i := range l.Instances {
 		out := Instance{ID: i.ID, Name: i.ID, Leaving: i.Leaving, RemainingMs: i.RemainingMs}
+		if i.Expired {
+			out.RemainingMs = 0
+		}
 		for _, w := range i.Workers {
 			m := Member{ID: w.ID, Name: w.ID}
 			for _, t := range w.Tasks {

@@ -59,7 +59,7 @@ func (s *learnerSim) change(list []Change, first bool) error {
 func (s *learnerSim) add(a Add) (string, error) {
 	threads := cmp.Or(a.Threads, usualThreads(s.in))
 	for k := range a.Count {
-		i := &learnerInst{id: s.draw.uuid(), name: s.rec.newName(), party: int32(len(s.rec.parties)), deadlineMs: -1}
+		i := &learnerInst{id: s.draw.uuid(), name: s.rec.newName(a, k), party: int32(len(s.rec.parties)), deadlineMs: -1}
 		if k < len(a.IDs) {
 			i.id = a.IDs[k]
 		}

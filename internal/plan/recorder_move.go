@@ -6,6 +6,9 @@ import (
 	"github.com/streamctl/streamctl/internal/assign"
 )
 
+// WhyUnknownState is why a task is down whose changelog's end is not known.
+const WhyUnknownState = "restores its state, nobody knows how much that is"
+
 // give records that an instance runs a task that it did not run.
 func (r *recorder) give(round *Round, s *step, i int32, t assign.Task, position int64, orphan bool) {
 	left := max(0, r.end(t)-position)
@@ -35,7 +38,12 @@ func (r *recorder) give(round *Round, s *step, i int32, t assign.Task, position 
 		r.begin(t, i, position)
 		r.endMs = max(r.endMs, s.atMs+r.secondsFor(t, restores)*1000)
 	}
-	if orphan || restores > 0 {
+	switch log := r.in.Logs[t]; {
+	case how == HowCold && !log.Known && position == 0:
+		r.downTasks[t] = true
+		round.Down = append(round.Down, Down{Task: r.name(t), Why: WhyUnknownState})
+		r.noEnd = true
+	case orphan || restores > 0:
 		r.down(round, t, s, restores, r.secondsFor(t, restores), orphan)
 	}
 }

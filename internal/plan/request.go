@@ -69,6 +69,9 @@ func (a Add) flag() string {
 	for _, id := range a.Members {
 		s += ",member=" + id
 	}
+	for _, name := range a.Names {
+		s += ",name=" + name
+	}
 	if a.Rack != "" {
 		s += ",rack=" + a.Rack
 	}

@@ -37,7 +37,7 @@ func TestPlansOfScenariosBeginWithTheirRound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := FromAssign(k.Name, k.Assignor, k.KafkaVersion, k.Group)
+		in := fromAssign(k.Name, k.Assignor, k.KafkaVersion, k.Group)
 		o := &Options{}
 		set, err := resolve(in, in.Assignor, o)
 		if err != nil {

@@ -90,8 +90,11 @@ func (r *run) rounds(sim simulation, most, limit int) (bounded bool, err error) 
 	return false, nil
 }
 
-// newName names an instance that joins.
-func (r *recorder) newName() string {
+// newName names the k-th instance that joins with a change.
+func (r *recorder) newName(a Add, k int) string {
+	if k < len(a.Names) {
+		return a.Names[k]
+	}
 	n := 1
 	for _, p := range r.parties {
 		if strings.HasPrefix(p.name, "new-") {

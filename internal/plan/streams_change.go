@@ -108,7 +108,7 @@ func (s *streamsSim) add(a Add) ([]*streamsMember, error) {
 	threads := cmp.Or(a.Threads, usualThreads(s.in))
 	var out []*streamsMember
 	for k := range a.Count {
-		p := &streamsProc{id: s.draw.uuid(), name: s.rec.newName(), party: int32(len(s.rec.parties)), position: map[assign.Task]int64{}}
+		p := &streamsProc{id: s.draw.uuid(), name: s.rec.newName(a, k), party: int32(len(s.rec.parties)), position: map[assign.Task]int64{}}
 		if k < len(a.IDs) {
 			p.id = a.IDs[k]
 		}

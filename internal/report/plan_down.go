@@ -68,7 +68,7 @@ func (s *planScreen) downText(g downGroup) string {
 		if len(g.tasks) > 1 {
 			text += " at most"
 		}
-	case g.timed, g.why == plan.WhyNobodyLeft:
+	case g.timed, g.why == plan.WhyNobodyLeft, g.why == plan.WhyUnknownState:
 	case s.r.o.Rated:
 		text += "; for how long cannot be told"
 	default:

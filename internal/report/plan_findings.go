@@ -92,7 +92,8 @@ func findingLabel(code string) string {
 
 // hint names a command of this build that does the same sooner or better.
 func (s *planScreen) hint() string {
-	has := func(command string) bool { return s.r.o.Commands != nil && s.r.o.Commands(command) }
+	live := s.r.g == nil || s.r.g.Kind != "" // of a scenario there is no group
+	has := func(command string) bool { return live && s.r.o.Commands != nil && s.r.o.Commands(command) }
 	probing := false
 	for _, r := range s.r.Rounds {
 		probing = probing || r.Trigger == "probing rebalance"

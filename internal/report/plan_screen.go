@@ -260,9 +260,10 @@ func boolOrder(b bool) int {
 	return 0
 }
 
-// moves lists each move with -v.
+// moves lists each move and each copy that begins with -v.
 func (s *planScreen) moves() {
-	if !s.r.o.Moves || s.r.Totals.Moves == 0 {
+	t := s.r.Totals
+	if !s.r.o.Moves || t.Moves+t.Learners+t.Standbys == 0 {
 		return
 	}
 	s.p.Blank()
@@ -274,5 +275,18 @@ func (s *planScreen) moves() {
 		for _, m := range r.Moves {
 			s.p.Line(2, "round "+strconv.Itoa(n)+"  "+render.Escape(m.Task)+"  "+s.name(m.From)+" -> "+s.name(m.To)+"  "+m.How)
 		}
+		s.copies(n, r.Learners, "learns it")
+		s.copies(n, r.Standbys, "stands by")
+	}
+}
+
+// copies lists the copies that begin in a round.
+func (s *planScreen) copies(round int, list []plan.Copy, what string) {
+	for _, c := range list {
+		text := "round " + strconv.Itoa(round) + "  " + render.Escape(c.Task) + "  " + s.name(c.Instance) + " " + what
+		if c.RemainingRecords != nil {
+			text += ", ≤" + render.Int(*c.RemainingRecords) + " records"
+		}
+		s.p.Line(2, text)
 	}
 }

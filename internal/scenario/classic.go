@@ -112,13 +112,19 @@ func (c *checker) classicSubtopology(at string, in *classicSubtopology) assign.S
 			s.Changelogs = *in.Changelogs
 		}
 	}
-	if len(in.EndOffsets) > s.Partitions {
-		c.fail(at+".end_offsets", "%d offsets of %d tasks", len(in.EndOffsets), s.Partitions)
-	}
-	for p := range in.EndOffsets {
-		c.number(fmt.Sprintf("%s.end_offsets[%d]", at, p), &in.EndOffsets[p], 0, math.MaxInt64)
-	}
+	c.ends(at+".end_offsets", in.EndOffsets, s.Partitions)
 	return s
+}
+
+// ends checks the ends of the changelogs of a subtopology's tasks.
+func (c *checker) ends(field string, list []int64, tasks int) []int64 {
+	if len(list) > tasks {
+		c.fail(field, "%d offsets of %d tasks", len(list), tasks)
+	}
+	for p := range list {
+		c.number(fmt.Sprintf("%s[%d]", field, p), &list[p], 0, math.MaxInt64)
+	}
+	return list
 }
 
 func (c *checker) consumer(at string, in *classicConsumer, rack *string, t *assign.Topology, seen map[string]bool) assign.Member {

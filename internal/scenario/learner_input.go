@@ -22,6 +22,8 @@ type learnerSubtopology struct {
 	ID         *int64 `json:"id"`
 	Partitions *int64 `json:"partitions"`
 	Stateful   *bool  `json:"stateful"`
+
+	EndOffsets []int64 `json:"end_offsets"` // only a plan looks at them
 }
 
 type learnerProcess struct {
@@ -141,11 +143,15 @@ func (c *learnerChecker) factor(field string, n json.Number) int64 {
 func (c *learnerChecker) subtopology(at string, in *learnerSubtopology) assign.Subtopology {
 	c.must(at+".id", in.ID != nil)
 	c.must(at+".stateful", in.Stateful != nil)
-	return assign.Subtopology{
+	out := assign.Subtopology{
 		ID:         strconv.FormatInt(c.number(at+".id", in.ID, 0, math.MaxInt64), 10),
 		Partitions: c.partitions(at+".partitions", in.Partitions),
 		Stateful:   in.Stateful != nil && *in.Stateful,
 	}
+	if out.Stateful {
+		out.EndOffsets = c.ends(at+".end_offsets", in.EndOffsets, out.Partitions)
+	}
+	return out
 }
 
 func (c *learnerChecker) process(at string, in *learnerProcess, topology *assign.Topology) assign.LearnerInstance {
