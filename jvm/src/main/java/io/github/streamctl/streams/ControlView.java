@@ -1,0 +1,105 @@
+package io.github.streamctl.streams;
+
+import com.grack.nanojson.JsonObject;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The control topic, folded: the last record of each key that matters here. Not safe for several threads. */
+final class ControlView {
+  private static final Logger LOG = LoggerFactory.getLogger(ControlView.class);
+  private static final Pattern UUID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+  private static final int MAX_PROCESSES = 100_000;
+
+  /** By process: the mark on it. */
+  final SortedMap<String, Mark> marks = new TreeMap<>();
+
+  /** Processes whose plug-in wrote the status that they have, and the offset of that record. */
+  final SortedMap<String, Long> plugIns = new TreeMap<>();
+
+  /** The newest round that a status tells of, null when none does. */
+  Round round;
+
+  /** Who wrote {@link #round}. */
+  String leader;
+
+  /** Of the record that {@link #round} comes from. */
+  long roundOffset = -1;
+
+  /** Every record below this offset was taken. */
+  long position;
+
+  /** A copy that does not change. */
+  ControlView copy() {
+    ControlView c = new ControlView();
+    c.marks.putAll(marks);
+    c.plugIns.putAll(plugIns);
+    c.round = round;
+    c.leader = leader;
+    c.roundOffset = roundOffset;
+    c.position = position;
+    return c;
+  }
+
+  /** Takes a record. What does not decode counts as a tombstone; a key of other kinds is passed over. */
+  void apply(byte[] key, byte[] value, long offset) {
+    if (key == null || key.length > 64) {
+      return;
+    }
+    String[] parts = new String(key, java.nio.charset.StandardCharsets.UTF_8).split("/", 2);
+    if (parts.length != 2 || !UUID.matcher(parts[1]).matches()) {
+      return;
+    }
+    if (parts[0].equals("leaving")) {
+      put(marks, parts[1], decodeMark(parts[1], value, offset));
+    } else if (parts[0].equals("status")) {
+      applyStatus(parts[1], value, offset);
+    }
+  }
+
+  private static Mark decodeMark(String process, byte[] value, long offset) {
+    if (value == null || value.length == 0) {
+      return null;
+    }
+    try {
+      return Mark.decode(value);
+    } catch (Json.BadValue e) {
+      LOG.warn("control topic: the mark on process {} at offset {} {}: it counts as withdrawn", process, offset, e.getMessage());
+      return null;
+    }
+  }
+
+  private void applyStatus(String process, byte[] value, long offset) {
+    Long plugIn = null;
+    try {
+      if (value != null && value.length > 0) {
+        JsonObject status = Json.parse(value);
+        plugIn = "plug-in".equals(status.get("source")) ? offset : null;
+        Round r = plugIn == null ? null : Round.of(status);
+        if (r != null) {
+          round = r;
+          leader = process;
+          roundOffset = offset;
+        }
+      }
+    } catch (Json.BadValue e) {
+      LOG.debug("control topic: the status of process {} at offset {} {}", process, offset, e.getMessage());
+    }
+    put(plugIns, process, plugIn);
+    if (process.equals(leader) && offset > roundOffset) {
+      round = null; // its record of that round was overwritten
+      leader = null;
+    }
+  }
+
+  private static <V> void put(Map<String, V> map, String process, V value) {
+    if (value == null) {
+      map.remove(process);
+    } else if (map.containsKey(process) || map.size() < MAX_PROCESSES) {
+      map.put(process, value);
+    }
+  }
+}

@@ -1,0 +1,163 @@
+package io.github.streamctl.streams;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What one process of an app remembers from one round that it led to the next. Streams makes a new assignor for each
+ * round, so this outlives them. Its threads are daemons and end, like its connections, soon after the last round.
+ */
+final class Session {
+  private static final Logger LOG = LoggerFactory.getLogger(Session.class);
+  private static final Duration IDLE = Duration.ofSeconds(30);
+  private static final long FORGET_NS = Duration.ofHours(1).toNanos();
+  private static final Map<String, Session> ALL = new HashMap<>();
+
+  private final ControlReader reader;
+  private final ScheduledThreadPoolExecutor readers;
+  private final String topic;
+  private final Map<String, Long> firstSeen = new HashMap<>(); // by mark id, this clock in ns
+  private Future<ControlView> reading;
+  private long usedAt = System.nanoTime();
+  private volatile long reads; // finished or begun, so that an idle close can tell whether it is still due
+
+  /** What is known of the topic, as of the last time that it could be read. */
+  private ControlView known = new ControlView();
+
+  /** The round that this process led last, and up to where the topic had been read then; null: none. */
+  private Round led;
+
+  private long ledPosition;
+
+  /** Why the topic could not be read in this round, null when it could. */
+  String error;
+
+  /** The topic exists, as far as this round could tell. */
+  boolean exists;
+
+  /** The topic was read at least once, whether it exists or not. */
+  boolean wasRead;
+
+  /** Writes records. */
+  final Publisher publisher;
+
+  private Session(String topic, Map<String, Object> consumer, Map<String, Object> producer) {
+    this.topic = topic;
+    reader = new ControlReader(consumer, topic);
+    publisher = new Publisher(producer, topic);
+    readers = new ScheduledThreadPoolExecutor(1, r -> daemon(r, "streamctl-control-reader"));
+    readers.setKeepAliveTime(IDLE.toSeconds(), TimeUnit.SECONDS);
+    readers.allowCoreThreadTimeOut(true);
+    readers.setRemoveOnCancelPolicy(true);
+  }
+
+  static Thread daemon(Runnable r, String name) {
+    Thread t = new Thread(r, name);
+    t.setDaemon(true);
+    return t;
+  }
+
+  /** The session of a process of an app; the clients' settings are those of its first round. */
+  static Session of(String app, String process, PluginSettings set, Map<String, ?> configs) {
+    String key = app + "\n" + process + "\n" + configs.get("bootstrap.servers") + "\n" + set.topic;
+    synchronized (ALL) {
+      long now = System.nanoTime();
+      ALL.values().removeIf(s -> now - s.usedAt > FORGET_NS);
+      Session s = ALL.computeIfAbsent(key,
+          k -> new Session(set.topic, ClientConfigs.consumer(configs), ClientConfigs.producer(configs, set.timeoutMs)));
+      s.usedAt = now;
+      return s;
+    }
+  }
+
+  /** Reads the topic up to its end. If that takes longer than it may, or fails, the marks that are known hold. */
+  void refresh(long timeoutMs) {
+    if (reading == null || reading.isDone()) {
+      long mine = ++reads;
+      reading = readers.submit(() -> reader.read(Duration.ofMillis(timeoutMs)));
+      readers.schedule(() -> closeIfIdle(mine), IDLE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+    error = null;
+    exists = false;
+    try {
+      ControlView view = reading.get(timeoutMs, TimeUnit.MILLISECONDS);
+      exists = view != null;
+      wasRead = true;
+      known = exists ? view : new ControlView();
+    } catch (TimeoutException e) {
+      error = "topic \"" + topic + "\" was not read within " + timeoutMs + " ms";
+    } catch (ExecutionException e) {
+      error = e.getCause() instanceof ControlReader.Unreadable ? e.getCause().getMessage()
+          : "topic \"" + topic + "\" cannot be read: " + e.getCause();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      error = "interrupted while topic \"" + topic + "\" was read";
+    }
+    if (error != null) {
+      LOG.warn("{}; the {} marks that are known hold until it can be read", error, known.marks.size());
+    }
+  }
+
+  private void closeIfIdle(long read) {
+    if (reads == read) {
+      reader.close();
+    }
+  }
+
+  /** Puts the marks on the members. Time counts from when this process first saw a mark, by its own clock. */
+  void mark(Group group, PluginSettings set, String self) {
+    long now = System.nanoTime();
+    firstSeen.keySet().removeIf(id -> known.marks.values().stream().noneMatch(m -> m.id.equals(id)));
+    for (Member m : group.members) {
+      m.plugIn |= m.id.equals(self) || known.plugIns.containsKey(m.id);
+      m.mark = known.marks.get(m.id);
+      if (m.mark == null) {
+        continue;
+      }
+      long seen = firstSeen.computeIfAbsent(m.mark.id, id -> now);
+      Long timeout = m.mark.timeoutMs == null ? set.scaleDownMs : m.mark.timeoutMs;
+      m.remainingMs = timeout == null ? null : Long.valueOf(Math.max(0, timeout - TimeUnit.NANOSECONDS.toMillis(now - seen)));
+      m.expired = m.remainingMs != null && m.remainingMs == 0;
+    }
+  }
+
+  /** The round before, by whomever it was led; null when nothing is known of it. */
+  Round before(String self) {
+    boolean byAnother = known.round != null && !self.equals(known.leader) && known.roundOffset >= ledPosition;
+    return led == null || byAnother ? known.round : led;
+  }
+
+  /** Keeps a round that this process led. */
+  void led(Round round) {
+    led = round;
+    ledPosition = known.position;
+  }
+
+  /** Processes that took part in the round before under a mark and are gone: their marks have ended. */
+  List<String> departed(Group group, Round before) {
+    List<String> out = new ArrayList<>();
+    if (before != null) {
+      for (String id : known.marks.keySet()) {
+        if (before.members.contains(id) && group.find(id) == null) {
+          out.add(id);
+        }
+      }
+    }
+    return out;
+  }
+
+  /** Every record below this offset has been read; null: the topic was never read. */
+  Long offset() {
+    return wasRead ? Long.valueOf(known.position) : null;
+  }
+}
