@@ -9,27 +9,28 @@ import (
 	"github.com/streamctl/streamctl/internal/model"
 )
 
-// Fingerprint identifies what a group was when a plan was made: its state, its
-// epochs, its members and their tasks. It is the same for any order of the
-// answers, and does not depend on offsets.
+// Fingerprint is 16 hex digits over members, their tasks and the epochs, the
+// same for any order of the answers. Two looks with the same fingerprint show
+// the same assignment. A describe gives no generation, so a round that changes
+// nothing leaves it as it is; nor does it hang on the state and on offsets.
 func Fingerprint(g *model.Group) string {
 	h := fnv.New128a()
-	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%d\x00%d\x00", g.ID, g.Kind, g.State, number(g.Epoch), number(g.AssignmentEpoch))
+	fmt.Fprintf(h, "%d\x00%d\n", number(g.Epoch), number(g.AssignmentEpoch))
 	var lines []string
 	for i := range g.Instances {
-		in := &g.Instances[i]
-		for j := range in.Members {
-			m := &in.Members[j]
-			line := in.ID + "\x00" + m.ID + "\x00" + fmt.Sprint(number(m.Epoch))
-			for _, t := range m.Tasks {
-				line += fmt.Sprintf("\x00%s %s %t", t.ID, roleOnWire(t.Role, g.Kind), t.TargetOnly)
+		for j := range g.Instances[i].Members {
+			m := &g.Instances[i].Members[j]
+			tasks := make([]string, len(m.Tasks))
+			for k, t := range m.Tasks {
+				tasks[k] = fmt.Sprintf("\x00%s %s %t", t.ID, roleOnWire(t.Role, g.Kind), t.TargetOnly)
 			}
-			lines = append(lines, line)
+			slices.Sort(tasks)
+			lines = append(lines, fmt.Sprintf("%q%q\n", m.ID, tasks))
 		}
 	}
 	slices.Sort(lines)
 	for _, l := range lines {
-		_, _ = io.WriteString(h, l+"\n") // a hash takes everything
+		_, _ = io.WriteString(h, l) // a hash takes everything
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }

@@ -1,47 +1,16 @@
 package progress
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/plan"
 )
 
-// Fingerprint is 16 hex digits over members, their tasks and the epochs. Two
-// looks with the same fingerprint show the same assignment. A describe gives no
-// generation, so a round that changes nothing leaves it as it is. Copies of a
-// classic group count as copies, whether they are taken for standbys or for
-// learners, since that is inferred.
-func Fingerprint(g *model.Group) string {
-	var lines []string
-	for _, in := range g.Instances {
-		for _, m := range in.Members {
-			lines = append(lines, m.ID+" "+taskWords(g.Kind, m.Tasks))
-		}
-	}
-	slices.Sort(lines)
-	h := sha256.New()
-	for _, l := range lines {
-		fmt.Fprintln(h, l)
-	}
-	fmt.Fprintln(h, epochText(g.Epoch), epochText(g.AssignmentEpoch))
-	return hex.EncodeToString(h.Sum(nil)[:8])
-}
+// Fingerprint is that of a plan: two looks with the same one show the same
+// assignment.
+func Fingerprint(g *model.Group) string { return plan.Fingerprint(g) }
 
-// taskWords lists the tasks a member holds, for example "0_0 0_1 1_0(copy)";
-// tasks that are only in the target are marked.
-func taskWords(kind model.Kind, tasks []model.Task) string {
-	words := make([]string, 0, len(tasks))
-	for _, t := range tasks {
-		words = append(words, taskWord(kind, t))
-	}
-	slices.Sort(words)
-	return strings.Join(words, " ")
-}
-
+// taskWord is a task that a member holds, for example "0_0" or "1_0(copy)"; one
+// that is only in the target is marked.
 func taskWord(kind model.Kind, t model.Task) string {
 	w := t.ID.String()
 	switch {

@@ -80,12 +80,18 @@ func writeText(b *bytes.Buffer, o Options, r Report) error {
 
 // Rows writes the table of a list, sorted by --sort-by, with its headings even
 // when there are no rows.
-func (p *Page) Rows(g *Grid) {
+func (p *Page) Rows(g *Grid) { p.rows(g, false) }
+
+// ScreenRows is Rows for a table that people read, which keeps to the width of a
+// screen where there is none.
+func (p *Page) ScreenRows(g *Grid) { p.rows(g, true) }
+
+func (p *Page) rows(g *Grid, design bool) {
 	if err := g.SortBy(p.o.SortBy); err != nil && p.err == nil {
 		p.err = err
 		return
 	}
-	p.grid(g, false)
+	p.grid(g, design)
 }
 
 func writeRows(b *bytes.Buffer, o Options, r Report) error {

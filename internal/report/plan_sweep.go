@@ -38,11 +38,36 @@ func NewPlanSweep(sweep *plan.Sweep, g *model.Group) *PlanSweep {
 	return s
 }
 
+// longKey is the longest key of a setting that is part of every row; a longer
+// one is told once, above the table.
+const longKey = 20
+
 // Text writes a row a value.
-func (s *PlanSweep) Text(p *render.Page) { p.Rows(s.Grid()) }
+func (s *PlanSweep) Text(p *render.Page) {
+	key := s.key()
+	if render.Width(key) <= longKey {
+		p.ScreenRows(s.grid(false))
+		return
+	}
+	p.Line(0, render.Escape(key)+":")
+	p.ScreenRows(s.grid(true))
+}
+
+// key is what the sweep varies.
+func (s *PlanSweep) key() string {
+	for i := range s.Items {
+		for k := range s.Items[i].Set {
+			return k
+		}
+	}
+	return ""
+}
 
 // Grid is a row a value.
-func (s *PlanSweep) Grid() *render.Grid {
+func (s *PlanSweep) Grid() *render.Grid { return s.grid(false) }
+
+// grid is a row a value; short leaves out the key.
+func (s *PlanSweep) grid(short bool) *render.Grid {
 	idle := false
 	for i := range s.Items {
 		idle = idle || s.Items[i].Totals.IdleThreads > 0
@@ -58,7 +83,11 @@ func (s *PlanSweep) Grid() *render.Grid {
 		t := &it.Totals
 		var set []string
 		for _, k := range slices.Sorted(maps.Keys(it.Set)) {
-			set = append(set, k+"="+it.Set[k])
+			if short {
+				set = append(set, it.Set[k])
+			} else {
+				set = append(set, k+"="+it.Set[k])
+			}
 		}
 		g.Row(render.Text(strings.Join(set, ",")), it.count("moves", t.Moves), it.count("rounds", t.Rounds),
 			render.Float(t.EarliestS).Shown(took(it.most("earliest_s", t.EarliestS))),

@@ -281,3 +281,25 @@ func TestRowsCarryWhatDidNotChange(t *testing.T) {
 		}
 	}
 }
+
+// A sweep keeps to the width of a screen where there is none, however long the
+// setting is called.
+func TestSweepsFit(t *testing.T) {
+	for _, key := range []string{"add", "probing.rebalance.interval.ms", "rack.aware.assignment.non_overlap_cost"} {
+		sweep := &plan.Sweep{Group: "shop"}
+		for _, value := range []string{"1", "86400000"} {
+			row := plan.SweepRow{Set: map[string]string{key: value}, Totals: addOne().Totals, Before: addOne().Before, After: addOne().After}
+			row.Totals.RemainingRecords, row.Totals.EarliestS, row.Totals.Moves, row.Totals.IdleThreads = ptr[int64](123_456_789_012), 8_640_000, 12_000, 3
+			sweep.Items = append(sweep.Items, row)
+		}
+		out := text(t, NewPlanSweep(sweep, scaleOut("shop", "pod-a", "pod-b")))
+		for line := range strings.Lines(out) {
+			if n := render.Width(strings.TrimRight(line, "\n")); n > 80 {
+				t.Errorf("%s: %d columns: %s", key, n, line)
+			}
+		}
+		if !strings.Contains(out, key) || !strings.Contains(out, "86400000") {
+			t.Errorf("%s and its values are not all there:\n%s", key, out)
+		}
+	}
+}
