@@ -1,6 +1,9 @@
 package control
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Record is one record of the control topic as it was read, or is to be
 // written.
@@ -37,11 +40,11 @@ const (
 	statusPrefix  = "status/"
 )
 
-// KeyLeaving is the key of an instance's mark; instance is its UUID.
-func KeyLeaving(instance string) string { return leavingPrefix + strings.ToLower(instance) }
+// KeyLeaving is the key of an instance's mark; instance is its UUID in lower case.
+func KeyLeaving(instance string) string { return leavingPrefix + instance }
 
-// KeyStatus is the key of an instance's status; instance is its UUID.
-func KeyStatus(instance string) string { return statusPrefix + strings.ToLower(instance) }
+// KeyStatus is the key of an instance's status; instance is its UUID in lower case.
+func KeyStatus(instance string) string { return statusPrefix + instance }
 
 // ParseKey says what a key is about; instance is a UUID in lower case, "" for
 // kinds that are not about one. Every key that is not ours is KindOther.
@@ -59,6 +62,10 @@ func ParseKey(key string) (kind Kind, instance string) {
 		return KindStatus, id
 	}
 	return KindOther, ""
+}
+
+func notUUID(instance string) error {
+	return fmt.Errorf("instance %q: there are records only for instances named by a UUID in lower case", instance)
 }
 
 // isUUID reports whether s is a UUID in its usual form, in lower case.

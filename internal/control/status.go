@@ -72,6 +72,9 @@ type controlWire struct {
 // What makes it too large for a record is left out, least important first:
 // positions and ends of tasks, then the round, then the tasks.
 func (s Status) Record(instance string) (Record, error) {
+	if !isUUID(instance) {
+		return Record{}, notUUID(instance)
+	}
 	s.Tasks = sortedTasks(s.Tasks)
 	steps := []func(){
 		func() {},
