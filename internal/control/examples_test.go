@@ -16,10 +16,10 @@ func TestExamplesOfTheText(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := strings.Split(string(text), "```json\n")[1:]
-	if len(blocks) != 4 {
+	if len(blocks) != 5 {
 		t.Fatalf("%d examples, want one a record", len(blocks))
 	}
-	keys := []string{"mode", "leaving/" + anInstance, "standbys", "status/" + anInstance}
+	keys := []string{"mode", "leaving/" + anInstance, "standbys", "replace", "status/" + anInstance}
 	for i, block := range blocks {
 		want, _, _ := strings.Cut(block, "\n```")
 		got, err := again(keys[i], []byte(want))

@@ -25,6 +25,7 @@ const (
 	KindMode     Kind = "mode"
 	KindLeaving  Kind = "leaving"
 	KindStandbys Kind = "standbys"
+	KindReplace  Kind = "replace"
 	KindStatus   Kind = "status"
 	KindOther    Kind = "other"
 )
@@ -33,6 +34,7 @@ const (
 const (
 	KeyMode     = "mode"
 	KeyStandbys = "standbys"
+	KeyReplace  = "replace"
 )
 
 const (
@@ -54,6 +56,8 @@ func ParseKey(key string) (kind Kind, instance string) {
 		return KindMode, ""
 	case KeyStandbys:
 		return KindStandbys, ""
+	case KeyReplace:
+		return KindReplace, ""
 	}
 	if id, ok := strings.CutPrefix(key, leavingPrefix); ok && isUUID(id) {
 		return KindLeaving, id

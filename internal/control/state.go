@@ -11,6 +11,7 @@ import (
 type State struct {
 	Mode     *Mode              // nil: no record, or none that decodes
 	Standbys *Standbys          // likewise
+	Replace  *Replace           // likewise
 	Leaving  map[string]Leaving // marks by instance UUID
 	Status   map[string]Status  // by instance UUID
 	Offset   int64              // one above the highest offset applied; 0: none yet
@@ -54,6 +55,11 @@ func (s *State) Apply(r Record) {
 		s.Standbys, err = held(r, DecodeStandbys)
 		if s.Standbys != nil {
 			s.Standbys.Offset = r.Offset
+		}
+	case KindReplace:
+		s.Replace, err = held(r, DecodeReplace)
+		if s.Replace != nil {
+			s.Replace.Offset = r.Offset
 		}
 	case KindLeaving:
 		var l *Leaving

@@ -59,6 +59,8 @@ func again(key string, value []byte) (control.Record, error) {
 		return rewrite(value, control.DecodeMode, control.Mode.Record)
 	case control.KindStandbys:
 		return rewrite(value, control.DecodeStandbys, control.Standbys.Record)
+	case control.KindReplace:
+		return rewrite(value, control.DecodeReplace, control.Replace.Record)
 	case control.KindLeaving:
 		return rewrite(value, control.DecodeLeaving, of(instance, control.Leaving.Record))
 	case control.KindStatus:
