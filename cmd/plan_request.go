@@ -85,9 +85,7 @@ func (r *planRequest) options() (plan.Options, error) {
 	return o, nil
 }
 
-func assignorNames() []string {
-	return []string{assign.NameHighAvailability, plan.NameLearner, assign.NameStreamsSticky}
-}
+func assignorNames() []string { return assign.Names() }
 
 // parseSweep reads --sweep. The error is bad usage, with the nearest key.
 func parseSweep(text string) (*plan.SweepSpec, error) {

@@ -2,6 +2,7 @@ package assign
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,7 +28,18 @@ func All() []Assignor {
 		HighAvailability{},
 		StreamsSticky{Variant: Sticky42},
 		StreamsSticky{Variant: Sticky44},
+		LearnerAssignor{},
 	}
+}
+
+// Names are the names of the assignors, sorted.
+func Names() []string {
+	var out []string
+	for _, a := range All() {
+		out = append(out, a.Name())
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // InexactError says that what an assignor of some version decides cannot be
@@ -56,6 +68,8 @@ func Find(name, version string) (Assignor, error) {
 			return HighAvailability{}, &InexactError{name, version, "before 3.4 it moved tasks by other rules"}
 		}
 		return HighAvailability{}, nil
+	case NameLearner:
+		return LearnerAssignor{}, nil
 	case NameStreamsSticky:
 		switch {
 		case before(4, 2):

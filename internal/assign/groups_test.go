@@ -71,7 +71,8 @@ func wideGroup(tb testing.TB, a Assignor, mode string, tasks, processes, threads
 func settle(g *Group, r *Result) {
 	for i := range g.Members {
 		m, got := &g.Members[i], &r.Members[i]
-		m.Owned, m.Active, m.Standby, m.Offsets = got.Active, got.Active, got.Standby, nil
+		m.Owned, m.Active, m.Warmup, m.Offsets = got.Active, got.Active, got.Warmup, nil
+		m.Standby = slices.DeleteFunc(slices.Clone(got.Standby), func(t Task) bool { return slices.Contains(got.Warmup, t) })
 		for _, t := range got.Active {
 			if g.Topology.Stateful(t) {
 				m.Offsets = append(m.Offsets, Offset{t, SumRunning})

@@ -112,7 +112,7 @@ func sortedTasks(tasks []Task) []Task {
 	return tasks
 }
 
-func TestKafkaAssignorsAreSound(t *testing.T) {
+func TestAssignorsAreSound(t *testing.T) {
 	for _, a := range All() {
 		name := a.Name()
 		if s, ok := a.(StreamsSticky); ok {
@@ -121,8 +121,11 @@ func TestKafkaAssignorsAreSound(t *testing.T) {
 		t.Run(name, rapid.MakeCheck(func(rt *rapid.T) {
 			rnd := drawnRandom(rt)
 			g := randomStreams(t, rnd)
-			if a.Name() == NameHighAvailability {
+			switch a.Name() {
+			case NameHighAvailability:
 				g = randomClassic(t, rnd)
+			case NameLearner:
+				a, g = randomLearner(t, rnd)
 			}
 			r, err := a.Assign(g)
 			if err != nil {
@@ -142,44 +145,118 @@ func TestKafkaAssignorsAreSound(t *testing.T) {
 	}
 }
 
-func TestHighAvailabilityKnowsNoOrder(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		rnd := drawnRandom(rt)
-		g := randomClassic(t, rnd)
-		want, err := HighAvailability{}.Assign(g)
-		if err != nil {
-			rt.Fatal(err)
+// ordered are the assignors that go by a set of members, with groups for them.
+func ordered(tb testing.TB) map[string]func(*rand.Rand) (Assignor, *Group) {
+	return map[string]func(*rand.Rand) (Assignor, *Group){
+		NameHighAvailability: func(rnd *rand.Rand) (Assignor, *Group) { return HighAvailability{}, randomClassic(tb, rnd) },
+		NameLearner:          func(rnd *rand.Rand) (Assignor, *Group) { return randomLearner(tb, rnd) },
+	}
+}
+
+// Members and processes in another order, and their tasks, give the same
+// answer.
+func TestAssignorsKnowNoOrder(t *testing.T) {
+	for name, draw := range ordered(t) {
+		t.Run(name, rapid.MakeCheck(func(rt *rapid.T) {
+			rnd := drawnRandom(rt)
+			a, g := draw(rnd)
+			want, err := a.Assign(g)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			other, processes, members := shuffled(g, rnd)
+			got, err := a.Assign(other)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			for i, k := range processes {
+				if !reflect.DeepEqual(got.Processes[k], want.Processes[i]) {
+					rt.Fatalf("process %d: %v, want %v", i, got.Processes[k], want.Processes[i])
+				}
+			}
+			for i, k := range members {
+				if !reflect.DeepEqual(got.Members[k], want.Members[i]) {
+					rt.Fatalf("member %d: %v, want %v", i, got.Members[k], want.Members[i])
+				}
+			}
+		}))
+	}
+}
+
+// shuffled is a group in another order, with where each process and member is.
+func shuffled(g *Group, rnd *rand.Rand) (other *Group, processes, members []int) {
+	o := *g
+	processes, members = rnd.Perm(len(g.Processes)), rnd.Perm(len(g.Members))
+	o.Processes, o.Members = make([]Process, len(processes)), make([]Member, len(members))
+	for i, k := range processes {
+		o.Processes[k] = g.Processes[i]
+	}
+	for i, k := range members {
+		m := g.Members[i]
+		m.Process = processes[m.Process]
+		for _, list := range []*[]Task{&m.Owned, &m.Active, &m.Standby, &m.Warmup} {
+			*list = slices.Clone(*list)
+			rnd.Shuffle(len(*list), func(i, j int) { (*list)[i], (*list)[j] = (*list)[j], (*list)[i] })
 		}
-		other := *g
-		processes, members := rnd.Perm(len(g.Processes)), rnd.Perm(len(g.Members))
-		other.Processes, other.Members = make([]Process, len(processes)), make([]Member, len(members))
-		for i, k := range processes {
-			other.Processes[k] = g.Processes[i]
-		}
-		for i, k := range members {
-			m := g.Members[i]
-			m.Process = processes[m.Process]
-			m.Owned, m.Offsets = slices.Clone(m.Owned), slices.Clone(m.Offsets)
-			rnd.Shuffle(len(m.Owned), func(i, j int) { m.Owned[i], m.Owned[j] = m.Owned[j], m.Owned[i] })
-			rnd.Shuffle(len(m.Offsets), func(i, j int) { m.Offsets[i], m.Offsets[j] = m.Offsets[j], m.Offsets[i] })
-			other.Members[k] = m
-		}
-		other.Leader = processes[g.Leader]
-		got, err := HighAvailability{}.Assign(&other)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		for i, k := range processes {
-			if !reflect.DeepEqual(got.Processes[k], want.Processes[i]) {
-				rt.Fatalf("process %d: %v, want %v", i, got.Processes[k], want.Processes[i])
+		m.Offsets = slices.Clone(m.Offsets)
+		rnd.Shuffle(len(m.Offsets), func(i, j int) { m.Offsets[i], m.Offsets[j] = m.Offsets[j], m.Offsets[i] })
+		o.Members[k] = m
+	}
+	if g.Leader >= 0 {
+		o.Leader = processes[g.Leader]
+	}
+	return &o, processes, members
+}
+
+// Round after round, with every copy restored in between, a fixed point is
+// reached: then nothing moves any more.
+func TestAssignorsComeToRest(t *testing.T) {
+	for name, draw := range ordered(t) {
+		t.Run(name, rapid.MakeCheck(func(rt *rapid.T) {
+			a, g := draw(drawnRandom(rt))
+			var before *Result
+			for round := 0; ; round++ {
+				r, err := a.Assign(g)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				settle(g, r)
+				if before != nil && r.Stable && reflect.DeepEqual(before.Processes, r.Processes) && reflect.DeepEqual(before.Members, r.Members) {
+					break
+				}
+				if before = r; round > 3*g.Topology.Len()+10 {
+					rt.Fatalf("no rest after %d rounds", round)
+				}
+			}
+			for range 3 {
+				r, err := a.Assign(g)
+				if err != nil || !r.Stable || !reflect.DeepEqual(before.Processes, r.Processes) || !reflect.DeepEqual(before.Members, r.Members) {
+					rt.Fatalf("at rest, a new round moved something: %v", err)
+				}
+				settle(g, r)
+			}
+		}))
+	}
+}
+
+// randomLearner draws a group of workers in any state, and settings.
+func randomLearner(tb testing.TB, rnd *rand.Rand) (Assignor, *Group) {
+	tb.Helper()
+	g := randomClassic(tb, rnd)
+	for i := range g.Members {
+		m := &g.Members[i]
+		m.Active = m.Owned
+		for _, o := range m.Offsets {
+			switch {
+			case slices.Contains(m.Active, o.Task):
+			case rnd.IntN(3) == 0:
+				m.Warmup = append(m.Warmup, o.Task)
+			default:
+				m.Standby = append(m.Standby, o.Task)
 			}
 		}
-		for i, k := range members {
-			if !reflect.DeepEqual(got.Members[k], want.Members[i]) {
-				rt.Fatalf("member %d: %v, want %v", i, got.Members[k], want.Members[i])
-			}
-		}
-	})
+	}
+	return LearnerAssignor{Factor: 1000 + rnd.Int64N(3000), MaxLearners: rnd.IntN(6)}, g
 }
 
 // Round after round, with every copy restored in between, the target is

@@ -8,7 +8,7 @@ import (
 )
 
 // NameLearner is the assignor of our own protocol (stream-protocol.md).
-const NameLearner = "learner"
+const NameLearner = assign.NameLearner
 
 // Input is the group that a plan starts from, with tasks as numbers of its
 // topology. FromGroup makes it from a live group or a snapshot.

@@ -34,8 +34,8 @@ func Make(in *Input, o Options) (*Plan, error) {
 	o.Draws = cmp.Or(max(o.Draws, 0), DefaultDraws)
 	o.MaxRounds = cmp.Or(max(o.MaxRounds, 0), DefaultMaxRounds)
 	assignor := assignorOf(in, &o)
-	if !slices.Contains([]string{assign.NameHighAvailability, assign.NameStreamsSticky, NameLearner}, assignor) {
-		return nil, &SettingError{"assignor", assignor, "is none of learner, high-availability, streams-sticky"}
+	if !slices.Contains(assign.Names(), assignor) {
+		return nil, &SettingError{"assignor", assignor, "is none of " + strings.Join(assign.Names(), ", ")}
 	}
 	given, unknown := ids(in, &o)
 	draws := 1

@@ -15,7 +15,7 @@ type Learner struct {
 }
 
 // NameLearner is the assignor of these scenarios.
-const NameLearner = "learner"
+const NameLearner = assign.NameLearner
 
 // learnerLine is a scenario as it is written. Fields that are for the reader
 // only (bounds, chain, round, event, result) are passed over.
