@@ -51,6 +51,21 @@ func (c *change) bind(cmd *cobra.Command, force string) {
 	}
 }
 
+// groupToChange is the group of a changing command: its argument, else -g or the
+// context's. That only one is visible does not name it: it may be the wrong one.
+func (d *deps) groupToChange(c *cobra.Command, a []string) (string, error) {
+	if err := d.argAndFlag(a, c.Flags().Changed(config.KeyGroup)); err != nil {
+		return "", err
+	}
+	if len(a) > 0 && a[0] != "" {
+		return a[0], nil
+	}
+	if g := d.defaultGroup(); g != "" {
+		return g, nil
+	}
+	return "", errs.WithHint(errs.Usagef("no group is named"), "usage: "+c.UseLine())
+}
+
 // check refuses, before anything is sent, what cannot be done from here: on a
 // file, in a context that is read-only, or with nobody to ask.
 func (c *change) check() error {
@@ -173,6 +188,11 @@ func (c *change) say(indent int, text string) {
 		}
 		fmt.Fprintln(c.d.io.Err, lead+l) //nolint:errcheck // a note
 	}
+}
+
+// row writes a line of a table to stderr as it is; its text must be safe.
+func (c *change) row(text string) {
+	fmt.Fprintln(c.d.io.Err, " "+strings.TrimRight(text, " ")) //nolint:errcheck // a note
 }
 
 // systemUser is who runs this process, user@host, as far as the system tells.

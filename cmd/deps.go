@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/streamctl/streamctl/internal/config"
@@ -37,6 +38,8 @@ type deps struct {
 	finish  context.CancelFunc // ends the time limit of the command; nil before there is one
 	running bool               // arguments and flags were fine, the command itself runs
 	onStop  string             // what is worth saying when a signal ends the command
+
+	visiting atomic.Bool // a visitor is in a group, and must leave before the process ends
 }
 
 func newDeps(io *ui.Streams) *deps {

@@ -48,9 +48,13 @@ func Main(args []string, io *ui.Streams) int {
 			stop = stopped{code: errs.Terminated, by: "terminated"}
 		}
 		cancel(stop)
+		grace := graceAfterSignal
+		if d.visiting.Load() {
+			grace = visitGrace
+		}
 		select {
 		case <-done:
-		case <-time.After(graceAfterSignal):
+		case <-time.After(grace):
 		}
 		return stop.code
 	}

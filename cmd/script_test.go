@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 //	silent           a port that accepts and says nothing: $SILENT
 //	dead             a port that nothing listens on: $DEAD
 //	within D CMD…    runs a command that must end within that time
+//	live GROUP FIXTURE [dead=CLIENT] [static=CLIENT] [promote=ROUND] [heartbeat=D]
+//	                 starts an embedded broker with one recorded classic group
+//	                 whose members live: they take part in rounds
 //
 // $SNAPSHOTS is the folder of the recorded groups.
 func TestScript(t *testing.T) {
@@ -48,6 +51,7 @@ func TestScript(t *testing.T) {
 		Dir: filepath.Join("..", "testdata", "script"), UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": scriptExits, "lab": scriptLab, "silent": scriptSilent, "dead": scriptDead, "within": scriptWithin,
+			"live": scriptLive,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SNAPSHOTS", snapshots)
@@ -101,10 +105,7 @@ func scriptLab(ts *testscript.TestScript, neg bool, args []string) {
 			groups = append(groups, list...)
 			continue
 		}
-		f, err := os.Open(filepath.Join(ts.Getenv("SNAPSHOTS"), name+".json"))
-		ts.Check(err)
-		s, err := snapshot.Read(f)
-		f.Close() //nolint:errcheck // only read
+		s, err := readRecorded(ts.Getenv("SNAPSHOTS"), name)
 		ts.Check(err)
 		groups = append(groups, s)
 	}
@@ -118,6 +119,15 @@ func scriptLab(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 	}
 	ts.Setenv("STREAMCTL_BOOTSTRAP_SERVER", l.Bootstrap())
+}
+
+func readRecorded(dir, name string) (*snapshot.Snapshot, error) {
+	f, err := os.Open(filepath.Join(dir, name+".json"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	return snapshot.Read(f)
 }
 
 func scriptSilent(ts *testscript.TestScript, _ bool, _ []string) {

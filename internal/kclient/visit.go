@@ -56,6 +56,7 @@ type VisitError struct {
 	Why   string
 	Hint  string
 	Err   error // nil when the group itself is the reason
+	Busy  bool  // it rebalances at the moment
 }
 
 func (e *VisitError) Error() string {
@@ -138,7 +139,7 @@ func (v *visiting) look(ctx context.Context) (*snapshot.ClassicGroup, error) {
 	d := g.Classic
 	switch {
 	case d.State != model.StateStable:
-		return nil, &VisitError{Group: v.group, Why: fmt.Sprintf("is %s, and only a Stable group is asked for a rebalance", d.State)}
+		return nil, &VisitError{Group: v.group, Why: fmt.Sprintf("is %s, and only a Stable group is asked for a rebalance", d.State), Busy: len(d.Members) > 0}
 	case d.ProtocolType != consumerType || d.Protocol != streamsProtocol:
 		return nil, &VisitError{Group: v.group, Why: fmt.Sprintf("has the protocol %s/%s, not that of Kafka Streams", d.ProtocolType, d.Protocol)}
 	case len(d.Members) == 0:

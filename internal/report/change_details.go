@@ -12,7 +12,7 @@ type Rounds struct {
 type AskedOnce struct {
 	At       time.Time `json:"at"`
 	Visitor  string    `json:"visitor"`  // member id, gone again
-	TookMs   int64     `json:"took_ms"`  // from the join to Stable without it
+	TookMs   *int64    `json:"took_ms"`  // from the join to Stable without it; null when it was not Stable again
 	Caught   bool      `json:"caught"`   // the round had it as a member, so another one followed
 	Moved    int       `json:"moved"`    // active tasks whose instance is another one afterwards
 	Learners int       `json:"learners"` // afterwards, inferred
