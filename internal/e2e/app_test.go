@@ -19,6 +19,7 @@ type appSpec struct {
 	group    string // application.id
 	topic    string
 	streams  bool              // group.protocol=streams
+	plugin   bool              // our assignor is on the class path
 	settings map[string]string // on top of those of every app
 }
 
@@ -62,7 +63,11 @@ func (c *cluster) startApp(t testing.TB, spec appSpec) *app {
 	if err := writeProps(file, props); err != nil {
 		t.Fatal(err)
 	}
-	p, err := env.start("app "+spec.group, env.java(spec.version, 512, "StreamsApp", file, spec.topic))
+	argv := env.java(spec.version, 512, "StreamsApp", file, spec.topic)
+	if spec.plugin {
+		argv = env.withPlugin(t, argv)
+	}
+	p, err := env.start("app "+spec.group, argv)
 	if err != nil {
 		t.Fatal(err)
 	}

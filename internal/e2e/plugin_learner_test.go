@@ -24,6 +24,9 @@ const drawnRounds = 5000
 // the byte.
 func TestPluginLearner(t *testing.T) {
 	t.Parallel()
+	if _, err := env.plugin(); err != nil {
+		t.Fatal(err)
+	}
 	random := rand.New(rand.NewPCG(6, 924))
 	var lines, want [][]byte
 	for n := range drawnRounds {

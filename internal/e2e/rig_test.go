@@ -33,6 +33,7 @@ type rig struct {
 
 	clusters map[string]func() (*cluster, error) // by name, started when first asked for
 	build    func() (string, error)              // builds streamctl once, gives its path
+	plugin   func() (string, error)              // builds the jar for Streams apps once, gives its path
 }
 
 // env is set once, by TestMain.
@@ -95,6 +96,12 @@ func newRig() (*rig, error) {
 			return "", fmt.Errorf("go build: %w\n%s", err, out)
 		}
 		return bin, nil
+	})
+	r.plugin = sync.OnceValues(func() (string, error) {
+		if out, err := exec.Command(filepath.Join(root, "jvm", "build.sh")).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("jvm/build.sh: %w\n%s", err, out)
+		}
+		return filepath.Join(root, "jvm", "target", "streamctl-streams.jar"), nil
 	})
 	r.clusters = map[string]func() (*cluster, error){}
 	for name, spec := range sharedClusters() {

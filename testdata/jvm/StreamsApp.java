@@ -49,8 +49,9 @@ import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
  * app.restore.delay.ms (nothing is restored for so long after a copy was given),
  * app.topology=counts|describe (describe prints the topology and ends).
  *
- * <p>Prints "STATE CLIENT_ID NEW_STATE" and, at each change, "TASKS CLIENT_ID" with a JSON object: thread to active and
- * standby tasks, as the instance itself sees them.
+ * <p>Prints "STATE CLIENT_ID NEW_STATE", "RESTORE CLIENT_ID CHANGELOG-PARTITION RECORDS" when an active task begins to
+ * restore, and, at each change, "TASKS CLIENT_ID" with a JSON object: thread to active and standby tasks, as the
+ * instance itself sees them.
  */
 public class StreamsApp {
   static final Map<String, KafkaStreams> INSTANCES = new ConcurrentHashMap<>();
@@ -110,7 +111,9 @@ public class StreamsApp {
     long delay = Long.parseLong(p.getProperty("app.restore.delay.ms", "0"));
     KafkaStreams s = new KafkaStreams(topology(topic).build(), p, new LateRestore(delay));
     s.setStateListener((now, before) -> System.out.println("STATE " + client + " " + now));
-    slowDown(s, Long.parseLong(p.getProperty("app.restore.sleep.ms", "0")));
+    long sleep = Long.parseLong(p.getProperty("app.restore.sleep.ms", "0"));
+    s.setGlobalStateRestoreListener(new RestoreReporter(client, sleep));
+    slowDownStandbys(s, sleep);
     INSTANCES.put(client, s);
     s.start();
   }
@@ -161,23 +164,35 @@ public class StreamsApp {
     }
   }
 
-  /** Pauses after each restored batch, of active tasks and (where the release has a listener for them) of standbys. */
-  static void slowDown(KafkaStreams s, long millis) throws Exception {
+  /** Says what an active task restores, and pauses after each batch. */
+  static final class RestoreReporter implements StateRestoreListener {
+    final String client;
+    final long millis;
+
+    RestoreReporter(String client, long millis) {
+      this.client = client;
+      this.millis = millis;
+    }
+
+    @Override
+    public void onRestoreStart(TopicPartition p, String store, long start, long end) {
+      System.out.println("RESTORE " + client + " " + p + " " + (end - start));
+    }
+
+    @Override
+    public void onBatchRestored(TopicPartition p, String store, long end, long n) {
+      pause(millis);
+    }
+
+    @Override
+    public void onRestoreEnd(TopicPartition p, String store, long total) {}
+  }
+
+  /** Pauses after each batch that a standby restores, where the release has a listener for that. */
+  static void slowDownStandbys(KafkaStreams s, long millis) throws Exception {
     if (millis == 0) {
       return;
     }
-    s.setGlobalStateRestoreListener(new StateRestoreListener() {
-      @Override
-      public void onRestoreStart(TopicPartition p, String store, long start, long end) {}
-
-      @Override
-      public void onBatchRestored(TopicPartition p, String store, long end, long n) {
-        pause(millis);
-      }
-
-      @Override
-      public void onRestoreEnd(TopicPartition p, String store, long total) {}
-    });
     Class<?> listener;
     try {
       listener = Class.forName("org.apache.kafka.streams.processor.StandbyUpdateListener");

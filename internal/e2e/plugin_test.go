@@ -1,0 +1,191 @@
+//go:build realkafka
+
+package e2e
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// One of two instances is marked and drained: its tasks go to learners that have
+// caught up, and none restores cold. Then the mark is withdrawn.
+func TestPluginDrain(t *testing.T) {
+	t.Parallel()
+	c := env.cluster(t, v431)
+	p := c.startPlugin(t, "plug-drain", nil)
+	p.run(t, "i1")
+	p.run(t, "i2")
+	p.waitCounts(t, time.Minute, map[string]int{"i1": 6, "i2": 6})
+	c.produce(t, "plug-drain-in", 12000, 600, 480)
+	c.waitCommitted(t, p.group, "plug-drain-in", p.group+"-byvalue-repartition")
+	p.settle(t)
+	if s := p.newestRound(t, "i1", "i2"); s != nil {
+		t.Errorf("a status without a topic that streamctl made: %+v", s)
+	}
+
+	lines, rounds, started := len(p.proc.output()), len(p.log.of(t, p.group)), time.Now()
+	p.mark(t, "i2", "mark-1", 0)
+	p.rebalance(t)
+	p.waitCounts(t, time.Minute, map[string]int{"i1": 12, "i2": 0})
+	t.Logf("drained %.1f s after the mark", time.Since(started).Seconds())
+	if cold := p.restores(lines); len(cold) > 0 {
+		t.Errorf("actives that had to restore: %q", cold)
+	}
+	p.settle(t)
+	p.compareOwners(t, rounds)
+	eventually(t, 10*time.Second, "the leader tells of the drained instance", func() bool {
+		s := p.newestRound(t, "i1", "i2")
+		return s != nil && s.Round.AnotherRound == false && drained(s, p.process("i2"), "mark-1")
+	})
+
+	p.write(t, control.Withdrawal(p.process("i2")))
+	lines = len(p.proc.output())
+	p.rebalance(t)
+	p.waitCounts(t, time.Minute, map[string]int{"i1": 6, "i2": 6})
+	if cold := p.restores(lines); len(cold) > 0 {
+		t.Errorf("actives that had to restore after the mark was withdrawn: %q", cold)
+	}
+}
+
+// A second instance comes to an app with Streams' own defaults but for r, which
+// is 1 so that both shall have six tasks: they are balanced within half a minute
+// where Streams' assignor waits for probing rebalances, ten minutes each.
+func TestPluginScaleUp(t *testing.T) {
+	t.Parallel()
+	c := env.cluster(t, v431)
+	p := c.startPlugin(t, "plug-up", map[string]string{
+		"max.warmup.replicas": "2", "acceptable.recovery.lag": "10000", "streamctl.followup.interval.ms": "5000",
+	})
+	p.run(t, "i1")
+	p.waitCounts(t, time.Minute, map[string]int{"i1": 12})
+	c.produce(t, "plug-up-in", 12000, 600, 480)
+	c.waitCommitted(t, p.group, "plug-up-in", p.group+"-byvalue-repartition")
+	p.settle(t)
+	rounds, lines, started := len(p.log.of(t, p.group)), len(p.proc.output()), time.Now()
+	p.run(t, "i2")
+	p.waitCounts(t, 36*time.Second, map[string]int{"i1": 6, "i2": 6})
+	t.Logf("one to two instances: balanced after %.1f s", time.Since(started).Seconds())
+	p.settle(t)
+	p.compareOwners(t, rounds)
+	if cold := p.restores(lines); len(cold) > 0 {
+		t.Errorf("actives that had to restore: %q", cold)
+	}
+}
+
+// Records that are none change nothing; a mark withdrawn half-way drops the
+// learners, and nothing has moved.
+func TestPluginUnmark(t *testing.T) {
+	t.Parallel()
+	c := env.cluster(t, v431)
+	p := c.startPlugin(t, "plug-unmark", map[string]string{"app.restore.delay.ms": "20000"})
+	p.startWithState(t)
+	before, rounds := p.owners(t), len(p.log.of(t, p.group))
+	p.write(t, control.Record{Key: control.KeyLeaving(p.process("i2")), Value: []byte(`{"schema_version":1,"mark":[`)})
+	p.rebalance(t)
+	p.settle(t)
+
+	p.mark(t, "i2", "mark-1", 0)
+	p.rebalance(t)
+	eventually(t, 20*time.Second, "i1 learns the six tasks of i2", func() bool {
+		_, learners := p.lastShare(t, "i1")
+		return learners == 6
+	})
+	p.write(t, control.Withdrawal(p.process("i2")))
+	p.rebalance(t)
+	eventually(t, 20*time.Second, "i1 learns nothing more", func() bool {
+		_, learners := p.lastShare(t, "i1")
+		return learners == 0
+	})
+	p.settle(t)
+	for i, r := range p.log.of(t, p.group)[rounds:] {
+		if got := ownersOf(r); !maps.Equal(got, before) {
+			t.Errorf("round %d moved something: %v, before %v", i, got, before)
+		}
+	}
+	if t.Failed() {
+		p.logRounds(t, rounds)
+	}
+}
+
+// The time of a leaving instance runs out before its learners are ready: they
+// take over as they are, and the instance has nothing any more.
+func TestPluginDeadline(t *testing.T) {
+	t.Parallel()
+	c := env.cluster(t, v431)
+	p := c.startPlugin(t, "plug-deadline", map[string]string{"app.restore.delay.ms": "8000"})
+	p.startWithState(t)
+	started := time.Now()
+	p.mark(t, "i2", "mark-1", 3*time.Second)
+	p.rebalance(t)
+	eventually(t, 30*time.Second, "the tasks of i2 are with i1", func() bool {
+		active, _ := p.lastShare(t, "i1")
+		return active == 12
+	})
+	if took := time.Since(started); took < 3*time.Second {
+		t.Errorf("i2 lost its tasks %v after the mark, which gave it 3 s", took)
+	}
+	p.waitCounts(t, time.Minute, map[string]int{"i1": 12, "i2": 0})
+}
+
+// startWithState starts two instances that have six tasks each and then, records
+// to restore.
+func (p *pluginApp) startWithState(t testing.TB) {
+	t.Helper()
+	p.run(t, "i1")
+	p.run(t, "i2")
+	p.waitCounts(t, 2*time.Minute, map[string]int{"i1": 6, "i2": 6})
+	p.c.produce(t, p.group+"-in", 12000, 600, 480)
+	p.c.waitCommitted(t, p.group, p.group+"-in", p.group+"-byvalue-repartition")
+	p.settle(t)
+}
+
+// owners gives by task its owner in the last round.
+func (p *pluginApp) owners(t testing.TB) map[string]string {
+	t.Helper()
+	rounds := p.log.of(t, p.group)
+	return ownersOf(rounds[len(rounds)-1])
+}
+
+func ownersOf(r coordinatorRound) map[string]string {
+	out := map[string]string{}
+	for _, m := range r.members {
+		for _, task := range m.active {
+			out[task.String()] = m.process
+		}
+	}
+	return out
+}
+
+// lastShare counts what an instance got in the last round.
+func (p *pluginApp) lastShare(t testing.TB, instance string) (active, standby int) {
+	t.Helper()
+	rounds := p.log.of(t, p.group)
+	for _, m := range rounds[len(rounds)-1].members {
+		if m.process == p.process(instance) {
+			active, standby = active+len(m.active), standby+len(m.standby)
+		}
+	}
+	return active, standby
+}
+
+// drained reports whether a leader says that an instance is under a mark and
+// owns nothing.
+func drained(s *control.Status, instance, mark string) bool {
+	for _, i := range s.Round.Instances {
+		if i.ID != instance {
+			continue
+		}
+		owned := 0
+		for _, task := range i.Tasks {
+			if task.Role == model.Active {
+				owned++
+			}
+		}
+		return i.Leaving && len(i.Marks) == 1 && i.Marks[0] == mark && owned == 0
+	}
+	return false
+}
