@@ -3,64 +3,227 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/seat"
+	"github.com/streamctl/streamctl/internal/taskrun"
 )
 
 // Instance is a running instance: one process's part of a group.
-type Instance struct{}
+type Instance struct {
+	c      Config
+	id     string
+	net    *seat.Network
+	opts   []kgo.Opt // the app's, over net
+	tasks  *taskrun.Host
+	topics *topics
+	link   *link
+	events *events
+	ctx    context.Context // ends with the instance
+	end    context.CancelFunc
+	work   sync.WaitGroup // everything that runs for the instance
+
+	kick  chan struct{} // wakes the loop
+	over  chan struct{} // closed when it has ended
+	why   error         // set before over is closed
+	ended sync.Once
+
+	mu        sync.Mutex
+	cond      *sync.Cond // of mu: slots, seats or dead changed
+	st        *state
+	slots     map[model.TaskID]*slot
+	seats     []*chair
+	dead      bool      // crashed, or its tasks are shut down: nothing is done any more
+	departing bool      // it is on its way out
+	switched  bool      // a mode switch is over, but not everything runs again yet
+	stopped   time.Time // when a mode switch stopped the first task; zero: no pause is measured
+	led       *leaderRound
+	ledGen    int32
+}
+
+// tickEvery is how often the clock and the lag of learners are looked at.
+const tickEvery = 50 * time.Millisecond
 
 // Start brings an instance up. It returns when the control topic was read, or
 // could not be for a while, and the first join is on its way. The context
 // bounds the start only.
-func Start(ctx context.Context, c Config) (*Instance, error) { return nil, errors.New("not built yet") }
+func Start(ctx context.Context, c Config) (*Instance, error) {
+	if err := c.defaults(); err != nil {
+		return nil, err
+	}
+	if c.Host == "" {
+		c.Host, _ = os.Hostname() // for people only
+	}
+	id, err := identity(c.StateDir)
+	if err != nil {
+		return nil, fmt.Errorf("worker: %w", err)
+	}
+	i := &Instance{
+		c: c, id: id, net: seat.NewNetwork(), kick: make(chan struct{}, 1), over: make(chan struct{}),
+		st: newState(id, &c), slots: map[model.TaskID]*slot{},
+	}
+	i.cond = sync.NewCond(&i.mu)
+	i.ctx, i.end = context.WithCancel(context.Background())
+	i.events = newEvents(id, c.Workers, c.Observer, i.taskStarted)
+	if err := i.open(ctx); err != nil {
+		i.end()
+		i.work.Wait()
+		i.events.close()
+		return nil, fmt.Errorf("worker: %w", err)
+	}
+	return i, nil
+}
+
+func (i *Instance) open(ctx context.Context) (err error) {
+	if i.opts, err = i.net.Over(append([]kgo.Opt{kgo.ClientID(i.c.ClientID)}, i.c.Client...)); err != nil {
+		return fmt.Errorf("client options: %w", err)
+	}
+	if i.topics, err = openTopics(i.opts, i.st.topology); err != nil {
+		return err
+	}
+	if err := i.topics.refresh(ctx, i.c.MetadataMaxAge); err != nil {
+		i.topics.close()
+		return err
+	}
+	o := taskrun.Options{
+		Opts: i.opts, Group: i.c.Group, AcceptableLag: i.c.Settings.AcceptableLag, RestoreRate: i.c.RestoreRate,
+		CommitInterval: i.c.CommitInterval, Events: i.events.task,
+		NewProcessor: func(t model.TaskID) taskrun.Processor { return processor{i.c.NewProcessor(taskID(t))} },
+	}
+	if i.c.StateDir != "" {
+		o.Dir = filepath.Join(i.c.StateDir, "tasks")
+	}
+	for _, t := range i.st.topology {
+		o.Subtopologies = append(o.Subtopologies, taskrun.Subtopology{ID: int(t.ID), Sources: t.inputs(), Changelog: t.Changelog})
+	}
+	if i.tasks, err = taskrun.Open(o); err != nil {
+		i.topics.close()
+		return err
+	}
+	i.st.found(i.tasks.Held())
+	for _, id := range i.tasks.Held() {
+		i.slots[id] = &slot{is: slotRest}
+	}
+	if i.link, err = openLink(i); err != nil {
+		i.tasks.Crash()
+		i.topics.close()
+		return err
+	}
+	i.link.start(ctx)
+	i.mu.Lock()
+	for n := range i.c.Workers {
+		i.seats = append(i.seats, &chair{i: i, n: n, ses: newSession()})
+		i.st.members[n].as = i.st.mode
+	}
+	for _, c := range i.seats {
+		c.move()
+	}
+	i.mu.Unlock()
+	i.work.Go(i.loop)
+	return nil
+}
+
+// loop looks at the clock until the instance ends.
+func (i *Instance) loop() {
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-i.ctx.Done():
+			return
+		case <-tick.C:
+		case <-i.kick:
+		}
+		i.look()
+	}
+}
+
+// look does what the clock asks for.
+func (i *Instance) look() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.dead || i.departing {
+		return
+	}
+	a := i.st.tick(time.Now(), i.tasks.Lag, i.isReady, 2*i.c.Heartbeat)
+	for _, r := range a.ready {
+		i.events.emit(Event{Kind: LearnerReady, Worker: r.worker, Task: taskID(r.task)})
+	}
+	for n, cause := range a.ask {
+		i.events.emit(Event{Kind: RoundAsked, Worker: n, Text: cause})
+		if s := i.seats[n].seat; s != nil {
+			s.Rejoin()
+		} else {
+			i.st.members[n].wish(time.Now().Add(tickEvery), cause) // its seat is about to be there
+		}
+	}
+	for _, n := range a.tryOther {
+		m := i.st.members[n]
+		m.as = other(m.as)
+		i.seats[n].move()
+	}
+	switch {
+	case a.expire:
+		i.depart(Expired)
+	case a.drained:
+		i.depart(Drained)
+	}
+	if a.rollBack {
+		i.goBack()
+	}
+	i.settleSwitch(a.switched)
+	i.reconcile()
+}
+
+func (i *Instance) isReady(t model.TaskID) bool { return i.c.Ready == nil || i.c.Ready(taskID(t)) }
+
+// wakeUp makes the loop look at once.
+func (i *Instance) wakeUp() {
+	select {
+	case i.kick <- struct{}{}:
+	default:
+	}
+}
+
+// taskStarted notes that a task processes.
+func (i *Instance) taskStarted(t model.TaskID) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if s := i.slots[t]; s != nil {
+		s.started = true
+	}
+	i.wakeUp()
+}
 
 // ID is the instance's UUID.
-func (i *Instance) ID() string { return "" }
+func (i *Instance) ID() string { return i.id }
 
 // Done is closed when the instance has ended, by itself (drained, expired) or
 // by Close or Kill.
-func (i *Instance) Done() <-chan struct{} { return nil }
+func (i *Instance) Done() <-chan struct{} { return i.over }
+
+// ErrKilled is how an instance ended that was killed.
+var ErrKilled = errors.New("worker: killed")
 
 // Wait waits for the end and says how it came: nil after Close, and when the
 // instance was drained or its time was up.
-func (i *Instance) Wait() error { return nil }
-
-// Close stops all tasks, commits, leaves the group, and ends the instance. Its
-// state stays in StateDir.
-func (i *Instance) Close(ctx context.Context) error { return nil }
-
-// Kill ends the instance as a crash would: nothing is committed, nobody is
-// told. For tests.
-func (i *Instance) Kill() {}
+func (i *Instance) Wait() error {
+	<-i.over
+	return i.why
+}
 
 // Pause cuts the instance off from all brokers until Resume. For tests.
-func (i *Instance) Pause() {}
+func (i *Instance) Pause() { i.net.Cut() }
 
 // Resume ends a Pause.
-func (i *Instance) Resume() {}
+func (i *Instance) Resume() { i.net.Restore() }
 
 // SetRestoreRate changes Config.RestoreRate from now on.
-func (i *Instance) SetRestoreRate(recordsPerSecond int) {}
-
-// Stats is what the instance has and does at the moment.
-func (i *Instance) Stats() Stats { return Stats{} }
-
-// Stats is a look at an instance.
-type Stats struct {
-	Instance   string
-	Generation int32 // of the last round of its first worker; 0: none
-	Mode       Mode
-	Epoch      int64
-	Leaving    bool
-	Marks      []string
-	Tasks      []TaskStats // by task
-}
-
-// TaskStats is one task of an instance.
-type TaskStats struct {
-	ID         TaskID
-	Role       string   // active, standby, learner
-	Tags       []string // of the protocol, in the order of its table
-	Worker     int
-	Processing bool
-	Lag        int64 // records still to restore; -1: unknown
-}
+func (i *Instance) SetRestoreRate(recordsPerSecond int) { i.tasks.SetRestoreRate(recordsPerSecond) }

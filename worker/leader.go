@@ -1,0 +1,206 @@
+package worker
+
+import (
+	"slices"
+
+	"github.com/streamctl/streamctl/internal/assign"
+	"github.com/streamctl/streamctl/internal/groupmeta"
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/seat"
+)
+
+// leaderRound is one round as the leader sees it: nothing but what the members
+// say counts, so that any member can lead.
+type leaderRound struct {
+	of      *state
+	top     *assign.Topology
+	counts  map[string]int32 // partitions by topic
+	members map[string]*groupmeta.StreamMetadata
+	order   []string // member ids whose metadata are ours, sorted
+	foreign []string // the others: they get nothing
+	result  assign.LearnerResult
+}
+
+// decide computes a round.
+func (s *state) decide(protocolType string, r seat.Round) (*leaderRound, error) {
+	l := &leaderRound{of: s, counts: r.Partitions, members: map[string]*groupmeta.StreamMetadata{}}
+	for _, m := range r.Members {
+		md, err := groupmeta.ParseWorkerMetadata(protocolType, m.Metadata)
+		if err != nil {
+			l.foreign = append(l.foreign, m.ID)
+			continue
+		}
+		l.members[m.ID] = md
+		l.order = append(l.order, m.ID)
+	}
+	slices.Sort(l.order)
+	var err error
+	if l.top, err = l.topology(); err != nil {
+		return nil, err
+	}
+	in := assign.LearnerInput{Topology: l.top, Settings: assign.LearnerSettings{
+		Factor: s.set.BalancingFactor, MaxLearners: int(s.set.MaxLearners), Standbys: int(s.set.StandbyReplicas), AcceptableLag: s.set.AcceptableLag,
+	}}
+	for _, id := range l.order {
+		in.Instances = append(in.Instances, l.instance(id))
+	}
+	l.result = assign.Learner(in)
+	return l, nil
+}
+
+// topology is the tasks of the group: of each subtopology as many as its inputs
+// have partitions, or, should they not be known at the moment, as any member
+// has seen.
+func (l *leaderRound) topology() (*assign.Topology, error) {
+	var subs []assign.Subtopology
+	for _, t := range l.of.topology {
+		n := t.tasks(l.counts)
+		for _, m := range l.members {
+			for _, other := range m.Topology {
+				if other.ID == t.ID && !t.allKnown(l.counts) {
+					n = max(n, other.Partitions)
+				}
+			}
+		}
+		subs = append(subs, assign.Subtopology{ID: model.ClassicTask("", t.ID, 0).Subtopology, Partitions: int(n), Stateful: t.Stateful()})
+	}
+	return assign.NewTopology(subs)
+}
+
+// allKnown says whether all inputs have partitions.
+func (s Subtopology) allKnown(counts map[string]int32) bool {
+	for _, t := range s.inputs() {
+		if counts[t] == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// instance is one member as an instance of its own: those of one instance are
+// put together by their id.
+func (l *leaderRound) instance(id string) assign.LearnerInstance {
+	m := l.members[id]
+	in := assign.LearnerInstance{ID: m.Instance, Leaving: m.Leaving, Expired: m.Expired, RemainingMs: assign.LearnerNoDeadline}
+	if m.RemainingMs.Known {
+		in.RemainingMs = m.RemainingMs.N
+	}
+	w := assign.LearnerWorker{
+		ID: id, Generation: int64(m.Generation), Carried: m.Carried, Epoch: m.GenerationEpoch,
+		LastInstances: int(m.LastInstances), SwitchOpen: m.SwitchRemainingMs.Known && m.SwitchRemainingMs.N > 0,
+	}
+	for _, t := range m.Tasks {
+		task, ok := l.top.Find(t.ID)
+		if !ok {
+			continue
+		}
+		lag := assign.LearnerLagUnknown
+		if t.Lag.Known {
+			lag = t.Lag.N
+		}
+		w.Tasks = append(w.Tasks, assign.LearnerTask{
+			Task: task, Role: t.Role, Lag: lag, BeingLearned: t.Tags.Has(groupmeta.TagBeingLearned), Ready: t.Tags.Has(groupmeta.TagReady),
+		})
+	}
+	in.Workers = []assign.LearnerWorker{w}
+	return in
+}
+
+// encode writes the assignment of each member.
+func (l *leaderRound) encode(protocolType string, generation int32) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	for i := range l.result.Instances {
+		share := &l.result.Instances[i]
+		for _, w := range share.Workers {
+			a := l.assignment(share.ID, w, generation)
+			var active []model.TopicPartition
+			for _, t := range a.Tasks {
+				if t.Role == model.Active {
+					active = append(active, l.inputs(t.ID)...)
+				}
+			}
+			raw, err := groupmeta.EncodeWorkerAssignment(protocolType, a, active)
+			if err != nil {
+				return nil, err
+			}
+			out[w.ID] = raw
+		}
+	}
+	return out, nil
+}
+
+// inputs are the partitions that a task reads.
+func (l *leaderRound) inputs(id model.TaskID) []model.TopicPartition {
+	var list []model.TopicPartition
+	for _, topic := range l.of.subs[id.Subtopology].inputs() {
+		if id.Partition < l.counts[topic] {
+			list = append(list, model.TopicPartition{Topic: topic, Partition: id.Partition})
+		}
+	}
+	return list
+}
+
+func (l *leaderRound) assignment(instance string, w assign.LearnerWorkerShare, generation int32) *groupmeta.StreamAssignment {
+	a := &groupmeta.StreamAssignment{
+		Generation: max(generation, 0), Instances: int32(len(l.result.Instances)), Workers: int32(len(l.order)), Leader: l.of.id,
+		AnotherRound: l.result.AnotherRound, SwitchWaiting: l.result.SwitchWaiting, MarksVoid: l.result.MarksVoid,
+		Mode: groupmeta.StreamMode(l.of.mode), Epoch: l.of.epoch,
+	}
+	for _, t := range w.Tasks {
+		a.Tasks = append(a.Tasks, l.task(instance, t))
+	}
+	return a
+}
+
+// task is one task with the tags that it has after the round.
+func (l *leaderRound) task(instance string, t assign.LearnerAssigned) groupmeta.AssignedTask {
+	id := l.top.ID(t.Task)
+	a := groupmeta.AssignedTask{ID: id, Role: t.Role, Release: t.Release}
+	if !l.top.Stateful(t.Task) {
+		return a
+	}
+	a.Tags = groupmeta.TagStateful
+	switch t.Role {
+	case model.Active:
+		if t.BeingLearned {
+			a.Tags |= groupmeta.TagBeingLearned
+		}
+		if l.leaving(instance) {
+			a.Tags |= groupmeta.TagLeaving
+		}
+	case model.Learner:
+		a.Tags |= groupmeta.TagLearner
+		a.Reason = groupmeta.ReasonBalance
+		if t.Evacuation {
+			a.Reason = groupmeta.ReasonEvacuation
+		}
+		if l.wasReady(instance, id) {
+			a.Tags |= groupmeta.TagReady
+		}
+	}
+	return a
+}
+
+// leaving says whether all members of an instance say that it leaves.
+func (l *leaderRound) leaving(instance string) bool {
+	for _, m := range l.members {
+		if m.Instance == instance && !m.Leaving {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *leaderRound) wasReady(instance string, id model.TaskID) bool {
+	for _, m := range l.members {
+		if m.Instance != instance {
+			continue
+		}
+		for _, t := range m.Tasks {
+			if t.ID == id && t.Role == model.Learner && t.Tags.Has(groupmeta.TagReady) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,189 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/controltopic"
+)
+
+// link is the instance's side of the control topic. It never holds the protocol
+// up: while the topic cannot be read, the instance goes on with what it knows
+// and says so in its status.
+type link struct {
+	i     *Instance
+	topic *controltopic.Topic
+	first chan struct{} // closed when the topic was read, or could not be
+	once  sync.Once
+	push  chan struct{} // a status is due
+
+	mu      sync.Mutex // a leaf, but for Instance.mu taken before it
+	state   control.State
+	whole   bool   // the topic was read once
+	ignored string // id of a mark on this instance from before its start
+	offset  int64
+	failed  error // why it cannot be read
+	unsaid  error // why the status cannot be written
+}
+
+// firstRead is how long Start waits for the first look at the topic.
+const firstRead = 5 * time.Second
+
+// writeWait bounds one write that something waits for.
+const writeWait = 3 * time.Second
+
+func openLink(i *Instance) (*link, error) {
+	t, err := controltopic.Open(i.opts, i.c.Group)
+	if err != nil {
+		return nil, err
+	}
+	return &link{i: i, topic: t, first: make(chan struct{}), push: make(chan struct{}, 1)}, nil
+}
+
+// start follows the topic and waits for the first look.
+func (l *link) start(ctx context.Context) {
+	l.i.work.Go(func() {
+		_ = l.topic.Follow(l.i.ctx, controltopic.Follower{Whole: l.readWhole, Record: l.record, ReadUpTo: l.readUpTo, Failed: l.fail})
+	})
+	wait, cancel := context.WithTimeout(ctx, firstRead)
+	defer cancel()
+	select {
+	case <-l.first:
+	case <-wait.Done():
+	}
+	l.i.work.Go(l.publish)
+}
+
+func (l *link) looked() { l.once.Do(func() { close(l.first) }) }
+
+// readWhole takes the whole topic. At the first time a mark on this instance is
+// one from before its start: it is withdrawn, and does not count.
+func (l *link) readWhole(c controltopic.Contents) {
+	l.mu.Lock()
+	l.state = control.Fold(c.Records)
+	first := !l.whole
+	l.whole = true
+	old, marked := l.state.Leaving[l.i.id]
+	if first && marked {
+		l.ignored = old.Mark
+	}
+	l.mu.Unlock()
+	if c.Skipped != nil {
+		l.i.events.emit(Event{Kind: Trouble, Err: c.Skipped})
+	}
+	if first && marked {
+		l.withdraw(l.i.ctx)
+	}
+	l.apply(first)
+	l.looked()
+}
+
+func (l *link) record(r control.Record) {
+	l.mu.Lock()
+	l.state.Apply(r)
+	if r.Key == control.KeyLeaving(l.i.id) && len(r.Value) > 0 {
+		l.ignored = "" // written since the start
+	}
+	l.mu.Unlock()
+	if kind, _ := control.ParseKey(r.Key); kind == control.KindMode || r.Key == control.KeyLeaving(l.i.id) {
+		l.apply(false)
+		l.say()
+	}
+}
+
+func (l *link) readUpTo(pos int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.offset, l.failed = pos, nil
+}
+
+func (l *link) fail(err error) {
+	l.mu.Lock()
+	l.failed = err
+	l.mu.Unlock()
+	l.i.events.emit(Event{Kind: Trouble, Err: err})
+	l.looked()
+}
+
+// apply brings what the topic says to the instance.
+func (l *link) apply(first bool) {
+	l.mu.Lock()
+	m, marked := l.state.Leaving[l.i.id]
+	marked = marked && m.Mark != l.ignored
+	mode := l.state.Mode
+	l.mu.Unlock()
+	i := l.i
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.departing || i.dead {
+		return
+	}
+	if marked {
+		i.marked(m.Mark, m.Timeout)
+	} else {
+		i.unmarked()
+	}
+	if mode == nil {
+		return
+	}
+	if first && len(i.seats) == 0 {
+		i.st.startIn(Mode(mode.Mode), mode.Epoch)
+		return
+	}
+	i.follow(Mode(mode.Mode), mode.Epoch, mode.Allowed)
+}
+
+// marked takes a mark on this instance; i.mu is held.
+func (i *Instance) marked(id string, timeout *time.Duration) {
+	now := time.Now()
+	fresh, changed := i.st.setMark(id, timeout, now)
+	if !changed {
+		return
+	}
+	e := Event{Kind: MarkChanged, Mark: id, Remaining: NoTimeout}
+	if fresh {
+		e.Kind = MarkSeen
+	}
+	if d := i.st.expiresAt(); !d.IsZero() {
+		e.Remaining = max(0, d.Sub(now))
+	}
+	i.events.emit(e)
+	i.wakeUp()
+}
+
+// unmarked takes the absence of a mark; i.mu is held.
+func (i *Instance) unmarked() {
+	if id := i.st.clearMark(); id != "" {
+		i.events.emit(Event{Kind: MarkWithdrawn, Mark: id})
+		i.wakeUp()
+	}
+}
+
+// withdraw writes the tombstone of the mark on this instance.
+func (l *link) withdraw(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, writeWait)
+	defer cancel()
+	if _, err := l.topic.Write(ctx, control.Withdrawal(l.i.id)); err != nil {
+		l.i.events.emit(Event{Kind: Trouble, Err: fmt.Errorf("withdraw the mark on this instance: %w", err)})
+	}
+}
+
+// writeMode writes a mode record.
+func (l *link) writeMode(ctx context.Context, mode Mode, epoch int64, allowed time.Duration) error {
+	r, err := control.Mode{
+		Mode: control.RebalanceMode(mode), Epoch: epoch, Allowed: max(allowed.Truncate(time.Millisecond), control.MinAllowed), At: time.Now(),
+		Who: "worker " + l.i.id, Reason: "the group did not form in time after a mode switch",
+	}.Record()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeWait)
+	defer cancel()
+	_, err = l.topic.Write(ctx, r)
+	return err
+}
+
+func (l *link) close() { l.topic.Close() }

@@ -1,0 +1,172 @@
+package worker
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/taskrun"
+)
+
+// slotState is what is of a task on this instance.
+type slotState uint8
+
+const (
+	slotNone   slotState = iota
+	slotRest             // state that is not restored
+	slotCopy             // it follows its changelog
+	slotActive           // it processes, or restores in order to
+)
+
+// slot is one task of the instance as it is, beside the want of how it shall
+// be. One step at a time brings it there.
+type slot struct {
+	is      slotState
+	owner   int // worker by whose membership it is active
+	started bool
+	busy    bool
+	quick   bool // it stops at once, without waiting for its commit
+	again   time.Time
+}
+
+// op is one step of a slot.
+type op uint8
+
+const (
+	opNone   op = iota
+	opStop      // active → copy, or closed when it is stateless
+	opCopy      // → copy
+	opStart     // → active
+	opForget    // → closed, its state deleted
+)
+
+// next is the step that brings a slot nearer to what is wanted. State is only
+// deleted once the whole instance is settled: another worker of it may be
+// about to get the task.
+func (s *slot) next(w want, settled bool) op {
+	switch {
+	case s.is == slotActive && !slices.Contains(w.owners, s.owner):
+		return opStop
+	case s.is == slotActive:
+		return opNone
+	case len(w.owners) > 0:
+		return opStart
+	case w.copies && s.is != slotCopy:
+		return opCopy
+	case w.copies || w.keep || s.is == slotNone || !settled:
+		return opNone
+	}
+	return opForget
+}
+
+// stopWait bounds how long a task may take to stop and commit, by the time that
+// the group waits for a member.
+func (i *Instance) stopWait(quick bool) time.Duration {
+	if quick {
+		return time.Second
+	}
+	return i.c.RebalanceTimeout / 2
+}
+
+// retryPause is how long a step that failed waits before the next try.
+const retryPause = 500 * time.Millisecond
+
+// reconcile starts the steps that are due; i.mu is held. Whoever waits for a
+// step waits on i.cond.
+func (i *Instance) reconcile() {
+	if i.dead {
+		return
+	}
+	wants, settled := i.st.wants()
+	for id := range wants {
+		if i.slots[id] == nil {
+			i.slots[id] = &slot{}
+		}
+	}
+	now := time.Now()
+	for id, s := range i.slots {
+		w, wanted := wants[id]
+		if s.busy || now.Before(s.again) {
+			continue
+		}
+		todo := s.next(w, settled && !i.st.leaving)
+		if todo == opNone {
+			if !wanted && s.is == slotNone {
+				delete(i.slots, id)
+			}
+			continue
+		}
+		s.busy = true
+		worker := s.owner
+		if todo == opStart {
+			worker = w.owners[0]
+		}
+		quick := s.quick
+		i.work.Go(func() { i.step(id, s, todo, worker, quick) })
+	}
+	i.cond.Broadcast()
+}
+
+// step does one step of a task and looks for the next.
+func (i *Instance) step(id model.TaskID, s *slot, todo op, worker int, quick bool) {
+	var err error
+	is := s.is
+	switch todo {
+	case opStop:
+		ctx, cancel := context.WithTimeout(i.ctx, i.stopWait(quick))
+		err = i.tasks.Demote(ctx, id)
+		cancel()
+		is = slotNone
+		if i.st.stateful(id) {
+			is = slotCopy
+		}
+	case opCopy:
+		if err = i.tasks.Copy(id); err == nil {
+			is = slotCopy
+		}
+	case opStart:
+		i.events.owner(id, worker)
+		if err = i.tasks.Activate(id, committer{s: i.seats[worker].ses, task: id}); err == nil {
+			is = slotActive
+		}
+	case opForget:
+		if err = i.tasks.Close(i.ctx, id, false); err == nil {
+			is = slotNone
+		}
+	}
+	if err != nil && i.ctx.Err() == nil && !taskrun.IsFenced(err) {
+		i.events.emit(Event{Kind: Trouble, Task: taskID(id), Err: err})
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case todo == opCopy && err == nil:
+		i.events.emit(Event{Kind: CopyOpened, Task: taskID(id)})
+	case todo == opForget && err == nil:
+		i.events.emit(Event{Kind: CopyClosed, Task: taskID(id)})
+	}
+	if err != nil && todo != opStop {
+		s.again = time.Now().Add(retryPause)
+	}
+	s.is, s.owner, s.busy, s.quick = is, worker, false, false
+	if is != slotActive {
+		s.started = false
+	}
+	i.reconcile()
+}
+
+// waitStopped waits until none of the tasks is active, or the instance is dead;
+// i.mu is held.
+func (i *Instance) waitStopped(of func(model.TaskID, *slot) bool) {
+	for !i.dead {
+		open := false
+		for id, s := range i.slots {
+			open = open || (s.is == slotActive || s.busy) && of(id, s)
+		}
+		if !open {
+			return
+		}
+		i.cond.Wait()
+	}
+}

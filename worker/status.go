@@ -1,0 +1,238 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/groupmeta"
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/taskrun"
+)
+
+const (
+	statusEvery   = time.Second     // a status that changed is written no more often
+	statusRefresh = 5 * time.Second // and one in which only positions in the control topic changed, than this
+)
+
+// say asks for a status soon.
+func (l *link) say() {
+	select {
+	case l.push <- struct{}{}:
+	default:
+	}
+}
+
+// publishRound asks for a status after a round.
+func (l *link) publishRound() { l.say() }
+
+// publish writes the status when it has changed, until the instance ends.
+func (l *link) publish() {
+	tick := time.NewTicker(statusEvery)
+	defer tick.Stop()
+	var last string
+	var at time.Time
+	for {
+		select {
+		case <-l.i.ctx.Done():
+			return
+		case <-tick.C:
+		case <-l.push:
+		}
+		s := l.i.status(l)
+		same := fingerprint(s)
+		if same == last && time.Since(at) < statusRefresh {
+			continue
+		}
+		if err := l.write(l.i.ctx, s); err == nil {
+			last, at = same, time.Now()
+		}
+		pause(l.i.ctx, statusEvery/4)
+	}
+}
+
+// last writes the status of an instance that goes.
+func (l *link) last() {
+	ctx, cancel := context.WithTimeout(l.i.ctx, writeWait)
+	defer cancel()
+	s := l.i.status(l)
+	s.Tasks, s.Round = nil, nil
+	_ = l.write(ctx, s) // said by write
+}
+
+// write writes a status; why it cannot is said once.
+func (l *link) write(ctx context.Context, s control.Status) error {
+	ctx, cancel := context.WithTimeout(ctx, writeWait)
+	defer cancel()
+	r, err := s.Record(l.i.id)
+	if err == nil {
+		_, err = l.topic.Write(ctx, r)
+	}
+	l.mu.Lock()
+	was := l.unsaid
+	l.unsaid = err
+	l.mu.Unlock()
+	if err != nil && l.i.ctx.Err() == nil && (was == nil || was.Error() != err.Error()) {
+		l.i.events.emit(Event{Kind: Trouble, Err: fmt.Errorf("write the status: %w", err)})
+	}
+	return err
+}
+
+// fingerprint is what of a status is worth a record before its time.
+func fingerprint(s control.Status) string {
+	s.At, s.RemainingMs, s.ControlOffset = time.Time{}, nil, nil
+	r, err := s.Record("00000000-0000-0000-0000-000000000000")
+	if err != nil {
+		return err.Error()
+	}
+	return string(r.Value)
+}
+
+// status is what the instance says of itself.
+func (i *Instance) status(l *link) control.Status {
+	positions := map[model.TaskID]taskrun.Position{}
+	for _, p := range i.tasks.Positions() {
+		positions[p.Task] = p
+	}
+	l.mu.Lock()
+	offset, failed := l.offset, l.failed
+	if failed == nil {
+		failed = l.unsaid
+	}
+	whole := l.whole
+	l.mu.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	s := control.Status{
+		Source: control.SourceWorker, Software: "streamctl", Version: version(), At: time.Now(), Epoch: i.st.epoch, Mode: control.RebalanceMode(i.st.mode),
+		Workers: int32(len(i.st.members)), Marks: []string{},
+	}
+	if whole {
+		s.ControlOffset = &offset
+	}
+	if failed != nil {
+		s.ControlError = failed.Error()
+	}
+	generation := int32(0)
+	for _, m := range i.st.members {
+		generation = max(generation, m.generation)
+	}
+	if generation > 0 {
+		s.Generation = &generation
+	}
+	if m := i.st.mark; m != nil {
+		s.Leaving, s.Expired, s.Marks = true, i.st.expired, []string{m.id}
+		if !m.deadline.IsZero() {
+			ms := max(0, time.Until(m.deadline).Milliseconds())
+			s.RemainingMs = &ms
+		}
+	}
+	for _, t := range i.have() {
+		s.Tasks = append(s.Tasks, i.statusTask(t, positions))
+	}
+	if i.led != nil && generation > 0 && i.ledGen == generation {
+		s.Round = i.led.status(generation)
+	}
+	return s
+}
+
+// owned is one task with its strongest claim on the instance.
+type owned struct {
+	id     model.TaskID
+	worker int
+	*claim
+}
+
+// have lists what the instance has, by task; i.mu is held.
+func (i *Instance) have() []owned {
+	best := i.st.best()
+	var list []owned
+	for _, m := range i.st.members {
+		for id, c := range m.tasks {
+			if best[id] == c {
+				list = append(list, owned{id, m.n, c})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b owned) int { return a.id.Compare(b.id) })
+	return list
+}
+
+func (i *Instance) statusTask(t owned, positions map[model.TaskID]taskrun.Position) control.Task {
+	out := control.Task{ID: t.id, Role: t.role, Tags: t.shown(i.st.stateful(t.id), i.st.mark != nil).List()}
+	if lag, known := i.tasks.Lag(t.id); known {
+		out.Lag = &lag
+	}
+	if p, ok := positions[t.id]; ok && i.st.stateful(t.id) {
+		next, end := p.Next, p.End
+		out.Position = &next
+		if end >= 0 {
+			out.End = &end
+		}
+	}
+	return out
+}
+
+// status is the whole round as the leader says it.
+func (l *leaderRound) status(generation int32) *control.Round {
+	set := l.of.set.wire()
+	r := &control.Round{Generation: &generation, MarksVoid: l.result.MarksVoid, AnotherRound: l.result.AnotherRound, Settings: control.Settings{
+		BalancingFactor: set.BalancingFactor, StandbyReplicas: set.StandbyReplicas, AcceptableRecoveryLag: set.AcceptableRecoveryLag,
+		RejoinPolicy: string(set.RejoinPolicy),
+	}}
+	if set.MaxLearners.Known {
+		r.Settings.MaxLearners = &set.MaxLearners.N
+	}
+	if set.ScaleDownTimeoutMs.Known {
+		r.Settings.ScaleDownTimeoutMs = &set.ScaleDownTimeoutMs.N
+	}
+	for _, t := range l.of.wireTopology(l.counts) {
+		r.Topology = append(r.Topology, control.Subtopology{
+			ID: t.ID, Stateful: t.Stateful, Partitions: t.Partitions, SourceTopics: t.SourceTopics, RepartitionSourceTopics: t.RepartitionSourceTopics,
+			RepartitionSinkTopics: t.RepartitionSinkTopics, ChangelogTopics: t.ChangelogTopics,
+		})
+	}
+	for i := range l.result.Instances {
+		share := &l.result.Instances[i]
+		in := control.RoundInstance{ID: share.ID, Workers: int32(len(share.Workers)), Leaving: l.leaving(share.ID), PlugIn: true, Marks: l.marksOf(share.ID)}
+		for _, w := range share.Workers {
+			for _, t := range w.Tasks {
+				in.Tasks = append(in.Tasks, l.statusTask(w.ID, l.task(share.ID, t)))
+			}
+		}
+		r.Instances = append(r.Instances, in)
+	}
+	return r
+}
+
+func (l *leaderRound) statusTask(member string, t groupmeta.AssignedTask) control.Task {
+	out := control.Task{ID: t.ID, Role: t.Role, Tags: t.Tags.List(), Reason: string(t.Reason)}
+	for _, said := range l.members[member].Tasks {
+		if said.ID == t.ID && said.Lag.Known {
+			n := said.Lag.N
+			out.Lag = &n
+		}
+	}
+	return out
+}
+
+// version is that of the build, "" when it has none.
+func version() string {
+	if b, ok := debug.ReadBuildInfo(); ok {
+		return b.Main.Version
+	}
+	return ""
+}
+
+// pause waits, but not beyond ctx.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

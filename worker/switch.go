@@ -1,0 +1,97 @@
+package worker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+func other(m Mode) Mode {
+	if m == Upgrading {
+		return Incremental
+	}
+	return Upgrading
+}
+
+// follow takes a mode record: with another mode the workers stop everything,
+// keep their state, leave, and come back under the other protocol type. i.mu is
+// held.
+func (i *Instance) follow(mode Mode, epoch int64, allowed time.Duration) {
+	news, leave := i.st.follow(mode, epoch, allowed, time.Now())
+	if !news {
+		return
+	}
+	i.events.emit(Event{Kind: ModeSeen, Mode: mode, Epoch: epoch})
+	i.wakeUp()
+	if !leave {
+		return
+	}
+	i.events.emit(Event{Kind: SwitchBegun, Mode: mode, Epoch: epoch})
+	for _, s := range i.slots {
+		if s.is == slotActive && i.stopped.IsZero() {
+			i.stopped = time.Now()
+		}
+	}
+	for _, c := range i.seats {
+		c.ses.set(func(s *session) { s.closing = true })
+		if c.seat != nil {
+			c.seat.Hurry(true)
+		}
+	}
+	i.reconcile()
+	for _, c := range i.seats {
+		c.move()
+	}
+}
+
+// goBack ends a switch whose time is up while the group does not let this
+// instance in: the old mode, for all. i.mu is held.
+func (i *Instance) goBack() {
+	sw, back, epoch := i.st.sw, i.st.sw.from, i.st.epoch+1
+	i.work.Go(func() {
+		err := i.link.writeMode(i.ctx, back, epoch, sw.allowed)
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		if err != nil {
+			sw.blind = true
+			i.events.emit(Event{Kind: Trouble, Err: fmt.Errorf("go back to mode %s: %w", back, err)})
+			return
+		}
+		i.events.emit(Event{Kind: SwitchRolledBack, Mode: back, Epoch: epoch})
+		if i.st.sw == sw && !i.departing { // else a record that came meanwhile counts
+			i.follow(back, epoch, sw.allowed)
+		}
+	})
+}
+
+// settleSwitch looks whether a mode switch is over and everything runs again;
+// i.mu is held.
+func (i *Instance) settleSwitch(over bool) {
+	if over {
+		i.switched = true
+		for _, c := range i.seats {
+			if c.seat != nil {
+				c.seat.Hurry(false)
+			}
+		}
+	}
+	if !i.switched || i.st.sw != nil {
+		return
+	}
+	wants, _ := i.st.wants()
+	for id, w := range wants {
+		if s := i.slots[id]; len(w.owners) > 0 && (s == nil || !s.started) {
+			return
+		}
+	}
+	e := Event{Kind: SwitchDone, Mode: i.st.mode, Epoch: i.st.epoch}
+	if !i.stopped.IsZero() {
+		e.Pause = time.Since(i.stopped)
+	}
+	i.switched, i.stopped = false, time.Time{}
+	i.events.emit(e)
+}
+
+// anything matches every slot.
+func anything(model.TaskID, *slot) bool { return true }
