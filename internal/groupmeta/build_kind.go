@@ -76,6 +76,13 @@ func exists(in *snapshot.Group) bool {
 	return !asked
 }
 
+// IsWorkerGroup reports whether the answers say that a group is of our own
+// protocol, or was when it last had members.
+func IsWorkerGroup(in *snapshot.Group) bool {
+	protocolType, protocol := protocolOf(in)
+	return protocolType == ProtocolTypeStream || protocol == LearnerProtocol || hasWorkerData(in)
+}
+
 // saysGone reports whether DescribeGroups says plainly that no such group of
 // any kind exists.
 func saysGone(c *snapshot.ClassicGroup) bool {

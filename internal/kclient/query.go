@@ -33,6 +33,11 @@ type Query struct {
 	InternalTopics bool
 	Topics         []string // more topics to read, for example out of a topology file
 
+	// Control reads the control topic of each stream group that has one. Where
+	// a group's own protocol does not use one, it is looked for only among the
+	// topics that are asked for anyway.
+	Control bool
+
 	// OffsetsFor, where it is set, is asked after the describe for which groups
 	// Commits and Logs hold; it sees the group without them.
 	OffsetsFor func(*snapshot.Group) bool
@@ -54,7 +59,7 @@ type Query struct {
 func DescribeQuery(groups ...string) Query {
 	return Query{
 		Groups: groups, Describe: true, Commits: true, Logs: true, InternalTopics: true, LogSizes: true,
-		Configs: true, SettleFor: 2 * time.Second,
+		Configs: true, Control: true, SettleFor: 2 * time.Second,
 	}
 }
 

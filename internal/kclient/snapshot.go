@@ -37,7 +37,9 @@ type run struct {
 	topics map[string]*topic                      // topics that concern the groups
 	all    map[string]*kmsg.MetadataResponseTopic // of all topics; nil when not asked
 	logs   map[partition]*snapshot.Log
-	sizes  sizes
+
+	control map[string]*controlOf // by topic; of the groups read
+	sizes   sizes
 }
 
 // Snapshot reads what the query asks for. The error means that nothing could
@@ -86,7 +88,7 @@ func (c *Client) Snapshot(ctx context.Context, q Query) (*snapshot.Snapshot, err
 	if q.Configs {
 		side.Go(func() { r.readConfigs(sideCtx) })
 	}
-	if q.Logs || q.InternalTopics || len(q.Topics) > 0 {
+	if q.Logs || q.InternalTopics || q.Control || len(q.Topics) > 0 {
 		r.readTopicsAndLogs(ctx)
 	}
 	side.Wait()

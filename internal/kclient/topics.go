@@ -56,6 +56,7 @@ func (r *run) homeError(err error) error {
 func (r *run) readTopicsAndLogs(ctx context.Context) {
 	assigned := r.collectTopics()
 	r.collectInternal()
+	r.collectControl()
 	topicsCtx, cancel := stage(ctx, shareTopics)
 	var wg sync.WaitGroup
 	if r.q.Commits {
@@ -74,6 +75,9 @@ func (r *run) readTopicsAndLogs(ctx context.Context) {
 	defer cancel()
 	if r.q.LogSizes {
 		wg.Go(func() { r.readLogSizes(logsCtx, r.changelogs()) })
+	}
+	for _, read := range r.readControl(logsCtx) {
+		wg.Go(read)
 	}
 	if r.q.Logs {
 		r.readLogs(logsCtx)
@@ -106,6 +110,7 @@ func (r *run) describeTopics(ctx context.Context) {
 			ask = append(ask, name)
 		}
 	}
+	ask = r.wantedControl(ask)
 	slices.Sort(ask)
 	for chunk := range slices.Chunk(ask, metadataChunk) {
 		got, err := r.topicsByName(ctx, chunk)
@@ -114,8 +119,14 @@ func (r *run) describeTopics(ctx context.Context) {
 			continue
 		}
 		for _, name := range chunk {
-			if r.topics[name].meta = got[name]; got[name] == nil {
-				r.topics[name].meta = &kmsg.MetadataResponseTopic{ErrorCode: kerr.UnknownTopicOrPartition.Code}
+			meta := got[name]
+			if meta == nil {
+				meta = &kmsg.MetadataResponseTopic{ErrorCode: kerr.UnknownTopicOrPartition.Code}
+			}
+			if t := r.topics[name]; t != nil {
+				t.meta = meta
+			} else {
+				r.control[name].meta = meta
 			}
 		}
 	}
@@ -140,7 +151,7 @@ func (r *run) topicsByName(ctx context.Context, names []string) (map[string]*kms
 	resp := kresp.(*kmsg.MetadataResponse)
 	out := make(map[string]*kmsg.MetadataResponseTopic, len(names))
 	for i := range resp.Topics {
-		if t := &resp.Topics[i]; t.Topic != nil && r.topics[*t.Topic] != nil {
+		if t := &resp.Topics[i]; t.Topic != nil && (r.topics[*t.Topic] != nil || r.control[*t.Topic] != nil) {
 			out[*t.Topic] = t
 		}
 	}

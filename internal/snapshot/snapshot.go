@@ -80,7 +80,8 @@ type Group struct {
 	Commits     []Commit        `json:"commits"`      // OffsetFetch; null when it was not asked or refused
 	CommitsRead bool            `json:"commits_read"` // false: not asked, or refused (then an Error says so)
 	Configs     []Config        `json:"configs"`      // DescribeConfigs of the group, by key; null when not asked or refused
-	Control     []ControlRecord `json:"control"`      // records of its control topic; empty until Control
+	Control     []ControlRecord `json:"control"`      // last record of each key of its control topic, by offset; null when there is none, or it was not read
+	ControlEnd  *int64          `json:"control_end"`  // every record below it is in Control, or was overwritten; null as Control
 }
 
 // Listed is the row of ListGroups.
@@ -248,6 +249,9 @@ type ControlRecord struct {
 	Key    string `json:"key"`
 	Value  []byte `json:"value"` // null: a tombstone
 	Offset int64  `json:"offset"`
+
+	// TooLarge is the size of a value that was too large to read; 0 normally.
+	TooLarge int `json:"too_large,omitempty"`
 }
 
 // Topic is a topic as Metadata answers for it.
