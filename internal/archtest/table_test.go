@@ -65,7 +65,7 @@ func layout() []row {
 				"github.com/olekukonko/tablewriter", "github.com/mattn/go-runewidth", "github.com/fatih/color", "go.yaml.in/yaml/v3",
 			},
 		},
-		{pkg: "internal/progress", ours: list("model plan"), pure: true},
+		{pkg: "internal/progress", ours: list("model plan control"), pure: true},
 		{pkg: "internal/plan", ours: list("model assign"), pure: true},
 		{pkg: "internal/scenario", ours: list("model assign errs javaorder"), pure: true},
 		{pkg: "internal/assign", ours: list("model javaorder"), pure: true},

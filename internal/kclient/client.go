@@ -40,6 +40,7 @@ type Options struct {
 // Client reads one cluster. It is safe for use by several goroutines.
 type Client struct {
 	conn  config.Connection
+	opts  []kgo.Opt // of cl, for clients that write
 	cl    *kgo.Client
 	trace *trace
 	now   func() time.Time
@@ -109,7 +110,7 @@ func Dial(_ context.Context, conn config.Connection, o Options) (*Client, error)
 	if err != nil {
 		return nil, errs.WithCode(fmt.Errorf("connection: %w", err), errs.Usage)
 	}
-	c.cl = cl
+	c.cl, c.opts = cl, opts
 	seeds := cl.SeedBrokers()
 	if len(seeds) == 1 {
 		c.home = seedHandle(0)
