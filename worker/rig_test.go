@@ -1,0 +1,350 @@
+package worker_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/controltopic"
+	"github.com/streamctl/streamctl/internal/lab"
+	"github.com/streamctl/streamctl/worker"
+)
+
+const (
+	group     = "shop"
+	input     = "orders"
+	changelog = "shop-counts-changelog"
+)
+
+// rig is an embedded cluster with a job on it that counts by key.
+type rig struct {
+	t     *testing.T
+	lab   *lab.Lab
+	cl    *kgo.Client
+	adm   *kadm.Client
+	parts int32
+	sent  map[string]int64 // records produced by key
+
+	mu     sync.Mutex
+	events []worker.Event
+	gates  map[worker.TaskID]bool // tasks whose learners may become ready; nil: all
+	active map[worker.TaskID]string
+	twice  []string // tasks that two instances processed at a time
+	counts map[worker.TaskID]map[string]int64
+	live   map[string]*worker.Instance // by name
+	names  map[string]string           // name by instance id
+}
+
+func newRig(t *testing.T, partitions int32) *rig {
+	t.Helper()
+	l, err := lab.Start(lab.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	l.LetTypesChange()
+	if err := l.Cluster().CreateTopic(input, partitions, nil); err != nil {
+		t.Fatal(err)
+	}
+	cl, err := kgo.NewClient(kgo.SeedBrokers(l.Bootstrap()), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cl.Close)
+	return &rig{
+		t: t, lab: l, cl: cl, adm: kadm.NewClient(cl), parts: partitions, sent: map[string]int64{},
+		active: map[worker.TaskID]string{}, counts: map[worker.TaskID]map[string]int64{},
+		live: map[string]*worker.Instance{}, names: map[string]string{},
+	}
+}
+
+// counter counts by key, in the store and where the test sees it.
+type counter struct {
+	r *rig
+	t worker.TaskID
+}
+
+func (c counter) Process(rec worker.Record, s worker.Store) error {
+	var n uint64
+	if b, ok := s.Get(rec.Key); ok {
+		n = binary.BigEndian.Uint64(b)
+	}
+	s.Put(rec.Key, binary.BigEndian.AppendUint64(nil, n+1))
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	if c.r.counts[c.t] == nil {
+		c.r.counts[c.t] = map[string]int64{}
+	}
+	c.r.counts[c.t][string(rec.Key)] = int64(n + 1)
+	return nil
+}
+
+func (r *rig) config(name string, change ...func(*worker.Config)) worker.Config {
+	c := worker.Config{
+		Group: group, Topology: []worker.Subtopology{{ID: 0, Sources: []string{input}, Changelog: changelog}},
+		NewProcessor: func(t worker.TaskID) worker.Processor { return counter{r, t} },
+		Client:       []kgo.Opt{kgo.SeedBrokers(r.lab.Bootstrap())}, ClientID: name, Host: name,
+		Settings: worker.DefaultSettings(), SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
+		Heartbeat: 100 * time.Millisecond, CommitInterval: 100 * time.Millisecond, MetadataMaxAge: 500 * time.Millisecond,
+		Ready: r.mayBeReady, Observer: func(e worker.Event) { r.observe(name, e) },
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	return c
+}
+
+func (r *rig) mayBeReady(t worker.TaskID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.gates == nil || r.gates[t]
+}
+
+func (r *rig) observe(name string, e worker.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.names[e.Instance] = name
+	r.events = append(r.events, e)
+	switch e.Kind {
+	case worker.ActiveStarted:
+		if at := r.active[e.Task]; at != "" {
+			r.twice = append(r.twice, fmt.Sprintf("%s started on %s while it runs on %s, generation %d", e.Task, name, at, e.Generation))
+		}
+		r.active[e.Task] = name
+	case worker.ActiveStopped:
+		if r.active[e.Task] == name {
+			delete(r.active, e.Task)
+		}
+	}
+}
+
+func (r *rig) start(name string, change ...func(*worker.Config)) *worker.Instance {
+	r.t.Helper()
+	in, err := worker.Start(context.Background(), r.config(name, change...))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.mu.Lock()
+	r.live[name] = in
+	r.names[in.ID()] = name
+	r.mu.Unlock()
+	r.t.Cleanup(in.Kill)
+	return in
+}
+
+// kill crashes an instance; what it ran is nobody's.
+func (r *rig) kill(name string) {
+	r.live[name].Kill()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.live, name)
+	maps.DeleteFunc(r.active, func(_ worker.TaskID, at string) bool { return at == name })
+}
+
+// produce writes n records to each partition, of ten keys.
+func (r *rig) produce(n int) {
+	r.t.Helper()
+	var list []*kgo.Record
+	for p := range r.parts {
+		for k := range n {
+			key := fmt.Sprintf("p%d-k%d", p, k%10)
+			r.sent[key]++
+			list = append(list, &kgo.Record{Topic: input, Partition: p, Key: []byte(key), Value: []byte(strconv.Itoa(k))})
+		}
+	}
+	if err := r.cl.ProduceSync(context.Background(), list...).FirstErr(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// counted waits until every key was counted as often as it was sent, at least.
+func (r *rig) counted() (extra int64) {
+	r.t.Helper()
+	r.until("all records counted", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		extra = 0
+		have := map[string]int64{}
+		for _, keys := range r.counts {
+			maps.Copy(have, keys)
+		}
+		for key, n := range r.sent {
+			if have[key] < n {
+				return false
+			}
+			extra += have[key] - n
+		}
+		return true
+	})
+	return extra
+}
+
+func (r *rig) until(what string, f func() bool) {
+	r.t.Helper()
+	for end := time.Now().Add(20 * time.Second); !f(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatalf("timed out: %s\nnow %s\n%s", what, r.picture(), r.tail(60))
+		}
+	}
+}
+
+// picture shows who has what: "a[0 1*] learns 2!": a star for being learned, a
+// bang for ready; standbys follow "holds".
+func (r *rig) picture() string {
+	r.mu.Lock()
+	live := maps.Clone(r.live)
+	r.mu.Unlock()
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(live)) {
+		out = append(out, line(name, live[name].Stats().Tasks))
+	}
+	return strings.Join(out, " ")
+}
+
+func line(name string, tasks []worker.TaskStats) string {
+	var own, learns, holds []string
+	for _, t := range tasks {
+		s := "T" + strconv.Itoa(int(t.ID.Partition)+1)
+		switch t.Role {
+		case "active":
+			own = append(own, s)
+		case "learner":
+			learns = append(learns, s)
+		default:
+			holds = append(holds, s)
+		}
+	}
+	s := name + "[" + strings.Join(own, ",") + "]"
+	if len(learns) > 0 {
+		s += " learns " + strings.Join(learns, ",")
+	}
+	if len(holds) > 0 {
+		s += " holds " + strings.Join(holds, ",")
+	}
+	return s
+}
+
+// tail shows the last events.
+func (r *rig) tail(n int) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var b strings.Builder
+	for _, e := range r.events[max(0, len(r.events)-n):] {
+		fmt.Fprintf(&b, "%s %s %s w%d %s gen %d %s %s %v\n", e.At.Format("05.000"), r.names[e.Instance], e.Kind, e.Worker, e.Task, e.Generation, e.Mark, e.Text, e.Err)
+	}
+	return b.String()
+}
+
+// becomes waits for a picture.
+func (r *rig) becomes(want string) {
+	r.t.Helper()
+	r.until("group becomes "+want, func() bool { return r.picture() == want })
+}
+
+// running waits until each task is processed by the instance that owns it.
+func (r *rig) running() {
+	r.t.Helper()
+	r.until("all tasks run", func() bool {
+		n := 0
+		for _, in := range r.live {
+			for _, t := range in.Stats().Tasks {
+				if t.Processing {
+					n++
+				}
+			}
+		}
+		return n == int(r.parts)
+	})
+}
+
+func (r *rig) noTaskTwice() {
+	r.t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.twice {
+		r.t.Error(s)
+	}
+}
+
+func (r *rig) count(kind worker.EventKind) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, e := range r.events {
+		if e.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *rig) topic() *controltopic.Topic {
+	r.t.Helper()
+	t, err := controltopic.Open([]kgo.Opt{kgo.SeedBrokers(r.lab.Bootstrap())}, group)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(t.Close)
+	return t
+}
+
+func (r *rig) write(rec control.Record, err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if _, err := r.topic().Write(context.Background(), rec); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// mark marks an instance; timeout 0 leaves it to the instance.
+func (r *rig) mark(name, id string, timeout time.Duration) {
+	r.t.Helper()
+	l := control.Leaving{Mark: id, At: time.Now(), Who: "test"}
+	if timeout > 0 {
+		l.Timeout = &timeout
+	}
+	r.write(l.Record(r.live[name].ID()))
+}
+
+func (r *rig) setMode(m worker.Mode, epoch int64, allowed time.Duration) {
+	r.t.Helper()
+	r.write(control.Mode{Mode: control.RebalanceMode(m), Epoch: epoch, Allowed: allowed, At: time.Now(), Who: "test"}.Record())
+}
+
+func (r *rig) state() control.State {
+	r.t.Helper()
+	c, err := r.topic().Read(context.Background())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return control.Fold(c.Records)
+}
+
+// open lets the learners of tasks become ready; none: no learner may.
+func (r *rig) open(tasks ...int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gates = map[worker.TaskID]bool{}
+	for _, t := range tasks {
+		r.gates[worker.TaskID{Partition: int32(t - 1)}] = true
+	}
+}
+
+func (r *rig) openAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gates = nil
+}
