@@ -178,15 +178,16 @@ func (p *pluginApp) newestRound(t testing.TB, instances ...string) *control.Stat
 	return newest
 }
 
-// restores lists what active tasks restored beyond the acceptable lag.
-func (p *pluginApp) restores(from int) []string {
+// restores lists what active tasks restored beyond the acceptable lag, since a
+// line of the output.
+func (p *pluginApp) restores(from int, acceptable int64) []string {
 	var out []string
 	for _, l := range p.proc.output()[from:] {
 		words := strings.Fields(l)
 		if len(words) != 4 || words[0] != "RESTORE" {
 			continue
 		}
-		if n, err := strconv.ParseInt(words[3], 10, 64); err != nil || n > pluginLag {
+		if n, err := strconv.ParseInt(words[3], 10, 64); err != nil || n > acceptable {
 			out = append(out, l)
 		}
 	}

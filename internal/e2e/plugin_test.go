@@ -32,7 +32,7 @@ func TestPluginDrain(t *testing.T) {
 	p.rebalance(t)
 	p.waitCounts(t, time.Minute, map[string]int{"i1": 12, "i2": 0})
 	t.Logf("drained %.1f s after the mark", time.Since(started).Seconds())
-	if cold := p.restores(lines); len(cold) > 0 {
+	if cold := p.restores(lines, pluginLag); len(cold) > 0 {
 		t.Errorf("actives that had to restore: %q", cold)
 	}
 	p.settle(t)
@@ -46,7 +46,7 @@ func TestPluginDrain(t *testing.T) {
 	lines = len(p.proc.output())
 	p.rebalance(t)
 	p.waitCounts(t, time.Minute, map[string]int{"i1": 6, "i2": 6})
-	if cold := p.restores(lines); len(cold) > 0 {
+	if cold := p.restores(lines, pluginLag); len(cold) > 0 {
 		t.Errorf("actives that had to restore after the mark was withdrawn: %q", cold)
 	}
 }
@@ -71,7 +71,7 @@ func TestPluginScaleUp(t *testing.T) {
 	t.Logf("one to two instances: balanced after %.1f s", time.Since(started).Seconds())
 	p.settle(t)
 	p.compareOwners(t, rounds)
-	if cold := p.restores(lines); len(cold) > 0 {
+	if cold := p.restores(lines, 10000); len(cold) > 0 {
 		t.Errorf("actives that had to restore: %q", cold)
 	}
 }

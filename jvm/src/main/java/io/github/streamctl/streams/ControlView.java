@@ -73,12 +73,12 @@ final class ControlView {
   }
 
   private void applyStatus(String process, byte[] value, long offset) {
-    Long plugIn = null;
+    boolean plugIn = false;
     try {
       if (value != null && value.length > 0) {
         JsonObject status = Json.parse(value);
-        plugIn = "plug-in".equals(status.get("source")) ? offset : null;
-        Round r = plugIn == null ? null : Round.of(status);
+        Round r = "plug-in".equals(status.get("source")) ? Round.of(status) : null;
+        plugIn = "plug-in".equals(status.get("source"));
         if (r != null) {
           round = r;
           leader = process;
@@ -88,7 +88,7 @@ final class ControlView {
     } catch (Json.BadValue e) {
       LOG.debug("control topic: the status of process {} at offset {} {}", process, offset, e.getMessage());
     }
-    put(plugIns, process, plugIn);
+    put(plugIns, process, plugIn ? offset : null);
     if (process.equals(leader) && offset > roundOffset) {
       round = null; // its record of that round was overwritten
       leader = null;
