@@ -70,7 +70,7 @@ func layout() []row {
 		{pkg: "internal/scenario", ours: list("model assign errs javaorder"), pure: true},
 		{pkg: "internal/assign", ours: list("model javaorder"), pure: true},
 		{pkg: "internal/javaorder", pure: true},
-		{pkg: "internal/groupmeta", ours: list("model snapshot"), others: []string{kmsg, kbin}, pure: true},
+		{pkg: "internal/groupmeta", ours: list("model snapshot control"), others: []string{kmsg, kbin}, pure: true},
 		{pkg: "internal/snapshot", ours: list("model errs"), pure: true},
 		{pkg: "internal/control", ours: list("model"), pure: true},
 		{

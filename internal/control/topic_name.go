@@ -25,6 +25,9 @@ func TopicName(group string) string {
 	return clean[:min(len(clean), maxTopicName-len(topicSuffix)-len(hash))] + hash + topicSuffix
 }
 
+// IsTopicName reports whether a topic has the name of some group's control topic.
+func IsTopicName(topic string) bool { return strings.HasSuffix(topic, topicSuffix) }
+
 // cleanName puts _ in the place of each byte that a topic's name may not have.
 func cleanName(s string) string {
 	var b strings.Builder

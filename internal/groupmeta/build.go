@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
@@ -78,6 +79,7 @@ func buildGroup(x *snapshotIndex, in *snapshot.Group, o BuildOptions) (*model.Gr
 	b.g.Kind, b.g.KindBasis = kind, basis
 	b.head()
 	b.g.Unread = !described(in)
+	b.readControl()
 	switch kind {
 	case model.Classic:
 		b.classic()
@@ -119,6 +121,8 @@ type groupBuilder struct {
 	targets         map[model.TaskID]string         // streams groups: member that the target gives an active to
 	targetStandbys  map[model.TaskID]int            // streams groups: standbys in the target
 	handingOver     bool                            // worker groups: another round follows, tasks may be between owners
+	control         *control.State                  // what the control topic adds up to; nil when it was not read
+	status          map[string]*instanceStatus      // worker groups: status records of the present round, by instance
 	partitionOwners map[model.TopicPartition]string // groups that are no stream groups: member ids
 }
 
@@ -184,6 +188,7 @@ func (b *groupBuilder) finish() {
 	b.readOffsets()
 	b.readRestore()
 	b.instances()
+	b.applyControl()
 	b.sumUp()
 	b.balance()
 	b.findings()

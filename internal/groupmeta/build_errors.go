@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/model"
 )
 
@@ -63,6 +64,7 @@ func (b *groupBuilder) answerErrors() {
 // finishErrors drops what does not concern the group's topics and sorts.
 func (b *groupBuilder) finishErrors() {
 	topics := b.topicsOfGroup()
+	own := control.TopicName(b.in.ID)
 	about := func(object string) (string, bool) {
 		topic, ok := strings.CutPrefix(object, "topic ")
 		return strings.Trim(topic, `"`), ok
@@ -70,7 +72,9 @@ func (b *groupBuilder) finishErrors() {
 	var out []model.ReadError
 	for _, e := range b.errors {
 		if topic, ok := about(e.Object); ok {
-			if !topics[topic] && !strings.HasPrefix(topic, b.in.ID+"-") {
+			switch {
+			case topic == own, topics[topic]:
+			case control.IsTopicName(topic), !strings.HasPrefix(topic, b.in.ID+"-"):
 				continue
 			}
 			if b.o.IgnoreMissing && e.Code == codeName(codeUnknownTopic) {

@@ -15,11 +15,7 @@ import (
 // work. They judge a settled assignment of the present round only.
 func (b *groupBuilder) balanceFindings() {
 	g := b.g
-	for i := range g.Instances {
-		if in := &g.Instances[i]; in.Leaving != nil {
-			b.find(model.FindingLeaving, "instance "+in.Name, "%s is leaving and runs %s", in.Name, model.Count(in.Active, "task"))
-		}
-	}
+	b.markFindings()
 	if b.unknown || g.AssignmentBasis != model.AssignmentCurrent || g.Balance == nil || len(g.Moving) > 0 || g.Totals.Active == 0 {
 		return
 	}

@@ -42,10 +42,13 @@ func (b *groupBuilder) readRestore() {
 			case model.Streams:
 				b.restoreFromOffset(m, t, s)
 			case model.Worker:
-				b.restoreFromLag(m, t, s)
+				if !b.restoreFromStatus(m, t, s) {
+					b.restoreFromLag(m, t, s)
+				}
 			}
 		}
 	}
+	b.statusBasis()
 }
 
 // changelogState sums up the changelog partitions of a task. Where one of them

@@ -27,6 +27,7 @@ func (b *groupBuilder) worker() {
 	b.classicBasis()
 	b.summarizeMetadata()
 	w.settings()
+	b.readStatus(w.newest)
 	b.countTasks()
 	b.countSeen()
 	b.finishTopology()
@@ -108,6 +109,10 @@ func (w *workerBuild) metadata(out *builtMember, raw []byte) {
 		if len(meta.Marks) > 0 {
 			mark.ID = meta.Marks[0]
 		}
+		if meta.RemainingMs.Known {
+			mark.RemainingMs = &meta.RemainingMs.N
+		}
+		mark.Expired = meta.Expired
 		out.leaving, out.stays = mark, false
 	}
 	if w.said == nil {

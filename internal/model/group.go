@@ -86,7 +86,8 @@ type Group struct {
 	Unassigned []TaskID // tasks of the topology that nobody has and no hand-over explains
 	Moving     []TaskID // tasks between two owners: in a target or hand-over, run by nobody now
 	Offsets    []PartitionOffset
-	Marks      []Mark
+	Marks      []Mark   // by instance; stale ones too
+	Control    *Control // what the control topic says besides marks; nil when there is none, or it was not read
 
 	Findings []Finding
 	Errors   []ReadError // what could not be read; not empty means exit code 1
@@ -303,14 +304,4 @@ type ReadError struct {
 	Code   string // Kafka's name, for example GROUP_AUTHORIZATION_FAILED; "" when there is none
 	Text   string
 	Hint   string // "" when there is none
-}
-
-// Mark is a leaving mark from the control topic (empty until Control exists).
-type Mark struct {
-	Instance string // instance UUID
-	ID       string
-	Who      string
-	Why      string
-	Stale    bool // the instance is gone
-	Honoured bool // the instance's status names the mark's id
 }

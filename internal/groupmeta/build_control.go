@@ -1,0 +1,157 @@
+package groupmeta
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// readControl folds the records of the group's control topic. They are never
+// trusted more than the group itself (docs/protocol/control.md).
+func (b *groupBuilder) readControl() {
+	if b.in.ControlEnd == nil && len(b.in.Control) == 0 {
+		return
+	}
+	records := make([]control.Record, 0, len(b.in.Control))
+	for _, r := range b.in.Control {
+		records = append(records, control.Record{Key: r.Key, Value: r.Value, Offset: r.Offset, TooLarge: r.TooLarge})
+	}
+	slices.SortStableFunc(records, func(x, y control.Record) int { return cmp.Compare(x.Offset, y.Offset) })
+	state := control.Fold(records)
+	b.control = &state
+	c := &model.Control{Topic: control.TopicName(b.in.ID), End: state.Offset}
+	if b.in.ControlEnd != nil {
+		c.End = max(c.End, *b.in.ControlEnd)
+	}
+	if m := state.Mode; m != nil {
+		c.Mode = &model.ModeRecord{
+			Mode: string(m.Mode), Epoch: m.Epoch, AllowedMs: m.Allowed.Milliseconds(), At: m.At, Who: m.Who, Why: m.Reason, Offset: m.Offset,
+		}
+	}
+	b.g.Control = c
+	for _, p := range state.Problems() {
+		b.g.Notes = append(b.g.Notes, fmt.Sprintf("control topic %q: record %q at offset %d does not decode and counts as none: %v", c.Topic, p.Key, p.Offset, p.Err))
+	}
+}
+
+// applyControl tells what the control topic says about the instances, once they
+// are known.
+func (b *groupBuilder) applyControl() {
+	known := make(map[string]*model.Instance, len(b.g.Instances))
+	for i := range b.g.Instances {
+		known[b.g.Instances[i].ID] = &b.g.Instances[i]
+	}
+	if b.control == nil {
+		for _, id := range sortedKeys(known) {
+			if m := known[id].Leaving; m != nil { // the members' own word
+				b.g.Marks = append(b.g.Marks, *m)
+			}
+		}
+		return
+	}
+	identified := b.identified()
+	for _, id := range slices.Sorted(maps.Keys(b.control.Leaving)) {
+		l := b.control.Leaving[id]
+		mark := model.Mark{Instance: id, ID: l.Mark, Who: l.Who, Why: l.Reason, At: &l.At, Deadline: l.Deadline}
+		if l.Timeout != nil {
+			ms := l.Timeout.Milliseconds()
+			mark.TimeoutMs = &ms
+		}
+		in := known[id]
+		mark.Stale = in == nil && identified
+		if in != nil {
+			b.honour(&mark, in)
+		}
+		b.g.Marks = append(b.g.Marks, mark)
+	}
+	b.statusOfInstances(known)
+}
+
+// identified reports whether it is known which instances the group has: each
+// member says of which it is.
+func (b *groupBuilder) identified() bool {
+	if b.g.Unread || b.g.Kind == model.Streams && b.in.Streams == nil {
+		return false
+	}
+	return !slices.ContainsFunc(b.members, func(m builtMember) bool { return !m.process })
+}
+
+// honour tells whether an instance that is there honours a mark: its status
+// says so, or, where it wrote none, its members do.
+func (b *groupBuilder) honour(mark *model.Mark, in *model.Instance) {
+	own := in.Leaving
+	if own != nil && own.ID == mark.ID {
+		mark.Honoured, mark.RemainingMs, mark.Expired = true, own.RemainingMs, own.Expired
+	}
+	if s, ok := b.control.Status[in.ID]; ok {
+		mark.Honoured = s.Honours(mark.ID)
+		if mark.Honoured {
+			mark.RemainingMs, mark.Expired = s.RemainingMs, s.Expired
+		}
+	}
+	if mark.Honoured || own != nil && own.ID == mark.ID {
+		m := *mark
+		in.Leaving = &m
+	}
+}
+
+// statusOfInstances says what each instance wrote about itself last.
+func (b *groupBuilder) statusOfInstances(known map[string]*model.Instance) {
+	for _, id := range slices.Sorted(maps.Keys(b.control.Status)) {
+		s := b.control.Status[id]
+		b.g.Control.Status = append(b.g.Control.Status, model.InstanceStatus{
+			Instance: id, Gone: known[id] == nil, Source: string(s.Source), Software: s.Software, Version: s.Version, At: s.At,
+			Generation: s.Generation, Mode: string(s.Mode), Epoch: s.Epoch, ControlOffset: s.ControlOffset, ControlError: s.ControlError,
+			Marks: slices.Sorted(slices.Values(s.Marks)), Leads: s.Round != nil,
+		})
+	}
+}
+
+// markFindings report instances under a mark, and marks of instances that are
+// gone.
+func (b *groupBuilder) markFindings() {
+	for i := range b.g.Instances {
+		if in := &b.g.Instances[i]; in.Leaving != nil {
+			b.find(model.FindingLeaving, "instance "+in.Name, "%s is leaving and runs %s%s", in.Name, model.Count(in.Active, "task"), markedBy(in.Leaving))
+		}
+	}
+	for i := range b.g.Marks {
+		m := &b.g.Marks[i]
+		name := b.instanceName(m.Instance)
+		switch {
+		case m.Stale:
+			b.find(model.FindingStaleMark, "instance "+m.Instance, "the leaving mark of %s is stale: the instance is gone%s; unmark takes it away", m.Instance, markedBy(m))
+		case !m.Honoured && b.g.Control != nil:
+			b.find(model.FindingLeaving, "instance "+name, "%s is marked leaving and does not say that it honours the mark%s", name, markedBy(m))
+		}
+	}
+}
+
+// markedBy says who set a mark, why, and how long the instance still waits; ""
+// when nothing is known.
+func markedBy(m *model.Mark) string {
+	var parts []string
+	if m.Who != "" {
+		text := "marked by " + m.Who
+		if m.Why != "" {
+			text += ": " + m.Why
+		}
+		parts = append(parts, text)
+	}
+	switch {
+	case m.Expired:
+		parts = append(parts, "its time is up")
+	case m.RemainingMs != nil:
+		parts = append(parts, "waits "+shortSpan(time.Duration(min(*m.RemainingMs, control.MaxTimeout.Milliseconds()))*time.Millisecond)+" more")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
+}
