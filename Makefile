@@ -1,5 +1,6 @@
 # make build   bin/streamctl
 # make test    every test; those with a real broker where Java and Maven are
+# make plugin  jvm/target/streamctl-streams.jar, for Kafka Streams apps, with its tests
 # make e2e     only the tests with a real broker, and of changes that are
 #              predicted and then made all, not only the quick ones
 # make lint    gofmt, vet, staticcheck, golangci-lint, the layout
@@ -14,13 +15,16 @@
 GO ?= go
 FUZZTIME ?= 1m
 
-.PHONY: build test e2e lint golden docs fuzz bench bench-full demo chaos
+.PHONY: build test plugin e2e lint golden docs fuzz bench bench-full demo chaos
 
 build:
 	$(GO) build -o bin/streamctl .
 
 test:
 	GO="$(GO)" sh scripts/test.sh
+
+plugin:
+	sh jvm/build.sh
 
 e2e:
 	E2E_ALL=1 GO="$(GO)" sh scripts/e2e.sh
