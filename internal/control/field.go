@@ -152,6 +152,14 @@ func orNull(s string) *string {
 	return &s
 }
 
+// cut makes a text that is only shown fit.
+func cut(s string) string {
+	if len(s) <= MaxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:MaxText-len("…")], "") + "…"
+}
+
 func written(t time.Time) *string { return ref(t.UTC().Format(timeLayout)) }
 
 func optional64(n *int32) *int64 {

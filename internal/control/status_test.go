@@ -60,6 +60,17 @@ func TestStatusThatIsTooLarge(t *testing.T) {
 	}
 }
 
+// A text that is only shown does not keep a status from being written.
+func TestLongErrorInStatus(t *testing.T) {
+	r, err := control.Status{Source: control.SourceWorker, ControlError: strings.Repeat("ü", 2000)}.Record(anInstance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := control.DecodeStatus(r.Value); err != nil || len(s.ControlError) > control.MaxText || !strings.HasSuffix(s.ControlError, "ü…") {
+		t.Errorf("%q, %v", s.ControlError, err)
+	}
+}
+
 // An encoder refuses what a decoder would not take.
 func TestWhatIsNotWritten(t *testing.T) {
 	day := 24 * time.Hour

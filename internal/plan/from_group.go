@@ -76,6 +76,13 @@ func (in *Input) instances(g *model.Group) {
 	for i := range g.Instances {
 		from := &g.Instances[i]
 		out := Instance{ID: from.ID, Name: from.Name, Tags: from.Tags, Leaving: from.Leaving != nil, RemainingMs: -1}
+		switch mark := from.Leaving; {
+		case mark == nil:
+		case mark.Expired:
+			out.RemainingMs = 0
+		case mark.RemainingMs != nil:
+			out.RemainingMs = *mark.RemainingMs
+		}
 		for j := range from.Members {
 			m := in.member(&from.Members[j])
 			if m.Reported == nil && g.Kind == model.Classic && from.Members[j].Metadata.Status != model.MetadataOK {
