@@ -58,6 +58,12 @@ func (h *Host) committed(ctx context.Context, t *task) (map[model.TopicPartition
 	if len(resp.Groups) > 0 && code == 0 {
 		code = resp.Groups[0].ErrorCode
 	}
+	if code == kerr.GroupIDNotFound.Code {
+		for _, topic := range topics {
+			offsets[model.TopicPartition{Topic: topic, Partition: t.id.Partition}] = -1
+		}
+		return offsets, nil
+	}
 	if err := kerr.ErrorForCode(code); err != nil {
 		return nil, fmt.Errorf("committed offsets of group %q: %w", h.o.Group, err)
 	}
