@@ -95,6 +95,7 @@ func (i *Instance) finish(why error) {
 		i.work.Wait()
 		i.link.close()
 		i.topics.close()
+		i.die()
 		i.why = why
 		i.events.emit(Event{Kind: Left, Err: why})
 		i.events.close()
@@ -121,6 +122,7 @@ func (i *Instance) Close(ctx context.Context) error {
 // told. For tests.
 func (i *Instance) Kill() {
 	i.net.Cut()
+	i.die()
 	i.mu.Lock()
 	i.dead, i.departing = true, true
 	i.cond.Broadcast()

@@ -28,6 +28,8 @@ type Instance struct {
 	events *events
 	ctx    context.Context // ends with the instance
 	end    context.CancelFunc
+	life   context.Context // of all clients; ends with the instance's last breath, or when it is killed
+	die    context.CancelFunc
 	work   sync.WaitGroup // everything that runs for the instance
 
 	kick  chan struct{} // wakes the loop
@@ -71,9 +73,11 @@ func Start(ctx context.Context, c Config) (*Instance, error) {
 	}
 	i.cond = sync.NewCond(&i.mu)
 	i.ctx, i.end = context.WithCancel(context.Background())
+	i.life, i.die = context.WithCancel(context.Background())
 	i.events = newEvents(id, c.Workers, c.Observer, i.taskStarted)
 	if err := i.open(ctx); err != nil {
 		i.end()
+		i.die()
 		i.work.Wait()
 		i.events.close()
 		return nil, fmt.Errorf("worker: %w", err)
@@ -82,7 +86,7 @@ func Start(ctx context.Context, c Config) (*Instance, error) {
 }
 
 func (i *Instance) open(ctx context.Context) (err error) {
-	if i.opts, err = i.net.Over(append([]kgo.Opt{kgo.ClientID(i.c.ClientID)}, i.c.Client...)); err != nil {
+	if i.opts, err = i.net.Over(append([]kgo.Opt{kgo.ClientID(i.c.ClientID), kgo.WithContext(i.life)}, i.c.Client...)); err != nil {
 		return fmt.Errorf("client options: %w", err)
 	}
 	if i.topics, err = openTopics(i.opts, i.st.topology); err != nil {

@@ -1,10 +1,13 @@
 package worker_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,12 +32,14 @@ const (
 
 // rig is an embedded cluster with a job on it that counts by key.
 type rig struct {
-	t     *testing.T
-	lab   *lab.Lab
-	cl    *kgo.Client
-	adm   *kadm.Client
-	parts int32
-	sent  map[string]int64 // records produced by key
+	t      *testing.T
+	lab    *lab.Lab
+	cl     *kgo.Client
+	adm    *kadm.Client
+	parts  int32
+	labels []int            // by partition: the number of the task as the story has it; nil: partition + 1
+	dir    string           // with the state of each instance in a folder
+	sent   map[string]int64 // records produced by key
 
 	mu     sync.Mutex
 	events []worker.Event
@@ -63,7 +68,7 @@ func newRig(t *testing.T, partitions int32) *rig {
 	}
 	t.Cleanup(cl.Close)
 	return &rig{
-		t: t, lab: l, cl: cl, adm: kadm.NewClient(cl), parts: partitions, sent: map[string]int64{},
+		t: t, dir: t.TempDir(), lab: l, cl: cl, adm: kadm.NewClient(cl), parts: partitions, sent: map[string]int64{},
 		active: map[worker.TaskID]string{}, counts: map[worker.TaskID]map[string]int64{},
 		live: map[string]*worker.Instance{}, names: map[string]string{},
 	}
@@ -99,10 +104,28 @@ func (r *rig) config(name string, change ...func(*worker.Config)) worker.Config 
 		Heartbeat: 100 * time.Millisecond, CommitInterval: 100 * time.Millisecond, MetadataMaxAge: 500 * time.Millisecond,
 		Ready: r.mayBeReady, Observer: func(e worker.Event) { r.observe(name, e) },
 	}
+	c.StateDir = filepath.Join(r.dir, name)
+	r.setID(name)
 	for _, f := range change {
 		f(&c)
 	}
 	return c
+}
+
+// setID gives an instance an id by which the order of ids is that of the names.
+func (r *rig) setID(name string) {
+	r.t.Helper()
+	dir := filepath.Join(r.dir, name)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		r.t.Fatal(err)
+	}
+	id := "00000000-0000-4000-8000-" + fmt.Sprintf("%012x", name)[:12]
+	if pad := 12 - 2*len(name); pad > 0 {
+		id = "00000000-0000-4000-8000-" + fmt.Sprintf("%x", name) + strings.Repeat("0", pad)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "instance-id"), []byte(id+"\n"), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 func (r *rig) mayBeReady(t worker.TaskID) bool {
@@ -207,15 +230,24 @@ func (r *rig) picture() string {
 	r.mu.Unlock()
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(live)) {
-		out = append(out, line(name, live[name].Stats().Tasks))
+		out = append(out, r.line(name, live[name].Stats().Tasks))
 	}
 	return strings.Join(out, " ")
 }
 
-func line(name string, tasks []worker.TaskStats) string {
+// label is the number of a task in the story.
+func (r *rig) label(t worker.TaskID) int {
+	if r.labels == nil {
+		return int(t.Partition) + 1
+	}
+	return r.labels[t.Partition]
+}
+
+func (r *rig) line(name string, tasks []worker.TaskStats) string {
+	slices.SortFunc(tasks, func(a, b worker.TaskStats) int { return cmp.Compare(r.label(a.ID), r.label(b.ID)) })
 	var own, learns, holds []string
 	for _, t := range tasks {
-		s := "T" + strconv.Itoa(int(t.ID.Partition)+1)
+		s := "T" + strconv.Itoa(r.label(t.ID))
 		switch t.Role {
 		case "active":
 			own = append(own, s)
@@ -338,8 +370,9 @@ func (r *rig) open(tasks ...int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.gates = map[worker.TaskID]bool{}
-	for _, t := range tasks {
-		r.gates[worker.TaskID{Partition: int32(t - 1)}] = true
+	for p := range r.parts {
+		id := worker.TaskID{Partition: p}
+		r.gates[id] = slices.Contains(tasks, r.label(id))
 	}
 }
 

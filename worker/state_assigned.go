@@ -41,6 +41,9 @@ func (s *state) assigned(n int, generation int32, id string, a *groupmeta.Stream
 		fresh[t.ID] = c
 	}
 	m.tasks = fresh
+	if s.unmarked != m.said.unmarked {
+		m.unlearn() // the mark was withdrawn while this round was on
+	}
 	if s.epoch == 0 && a.Epoch == 0 && s.sw == nil {
 		s.mode = Mode(a.Mode) // no record was ever written: the group decides, not the setting
 	}

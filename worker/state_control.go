@@ -37,11 +37,16 @@ func (s *state) clearMark() string {
 	s.unmarked++
 	for _, m := range s.members {
 		m.drained = false
-		for _, c := range m.tasks {
-			c.learned = false
-		}
+		m.unlearn()
 	}
 	return id
+}
+
+// unlearn takes beingLearned off all tasks that the worker owns.
+func (m *member) unlearn() {
+	for _, c := range m.tasks {
+		c.learned = false
+	}
 }
 
 // expiresAt is the deadline of the mark, zero for none.
