@@ -236,8 +236,18 @@ func clicks() *model.Group {
 	}
 	leaving := &g.Instances[2]
 	mark := model.Mark{Instance: leaving.ID, ID: "m-0001", Who: "op@desk", Why: "node drain", Honoured: true}
+	written := time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC)
+	mark.At, mark.TimeoutMs, mark.RemainingMs = &written, ptr[int64](60_000), ptr[int64](42_000)
 	leaving.Leaving = &mark
 	g.Marks = []model.Mark{mark}
+	g.Control = &model.Control{
+		Topic: "clicks-streamctl-control", End: 18,
+		Mode: &model.ModeRecord{Mode: "incremental", Epoch: 3, AllowedMs: 30_000, At: written, Who: "op@desk"},
+		Status: []model.InstanceStatus{{
+			Instance: leaving.ID, Source: "worker", Software: "streamctl", Version: "0.3.0", At: written, Generation: ptr[int32](41),
+			Mode: "incremental", Epoch: 3, ControlOffset: ptr[int64](18), Marks: []string{"m-0001"},
+		}},
+	}
 	give(g, "pod-a/1", running("0_0", 1), running("0_1", 0), running("0_3", 0), running("0_4", 0))
 	give(g, "pod-b/1", running("1_0", 1), running("1_1", 0), running("1_3", 0), running("1_4", 0))
 	for _, id := range []string{"0_2", "0_5"} {

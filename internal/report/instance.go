@@ -26,26 +26,6 @@ type InstanceFields struct {
 	Lag            *int64            `json:"lag"`
 }
 
-// Mark is a leaving mark of the control topic.
-type Mark struct {
-	Instance string  `json:"instance"`
-	ID       string  `json:"id"`
-	Who      *string `json:"who"`
-	Reason   *string `json:"reason"`
-	Stale    bool    `json:"stale"`
-	Honoured bool    `json:"honoured"`
-}
-
-func newMark(m *model.Mark) *Mark {
-	if m == nil {
-		return nil
-	}
-	return &Mark{
-		Instance: m.Instance, ID: m.ID, Who: optional(m.Who), Reason: optional(m.Why),
-		Stale: m.Stale, Honoured: m.Honoured,
-	}
-}
-
 func newInstance(g *model.Group, in *model.Instance) Instance {
 	out := Instance{InstanceFields: newInstanceFields(g, in), Members: make([]Member, len(in.Members))}
 	for i := range in.Members {
