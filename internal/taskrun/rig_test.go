@@ -315,7 +315,7 @@ type (
 // put2 is put by a client that has not seen the topic before.
 func (r *rig) put2(topic string, records ...*kgo.Record) {
 	r.t.Helper()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(r.c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DefaultProduceTopic(topic))
+	cl, err := kgo.NewClient(kgo.SeedBrokers(r.c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DefaultProduceTopic(topic), kgo.MetadataMinAge(50*time.Millisecond))
 	if err != nil {
 		r.t.Fatal(err)
 	}
