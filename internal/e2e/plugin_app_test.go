@@ -53,6 +53,12 @@ type pluginApp struct {
 // startPlugin starts the app's JVM without instances.
 func (c *cluster) startPlugin(t testing.TB, group string, settings map[string]string) *pluginApp {
 	t.Helper()
+	return c.startPluginOf(t, group, "", settings)
+}
+
+// startPluginOf is startPlugin with a release of Kafka Streams.
+func (c *cluster) startPluginOf(t testing.TB, group, version string, settings map[string]string) *pluginApp {
+	t.Helper()
 	all := map[string]string{
 		"task.assignor.class": pluginClass, "num.stream.threads": "1", "acceptable.recovery.lag": strconv.Itoa(pluginLag),
 		"streamctl.followup.interval.ms": "1000", "streamctl.worker.balancing.factor": "1", "max.warmup.replicas": "12",
@@ -61,7 +67,7 @@ func (c *cluster) startPlugin(t testing.TB, group string, settings map[string]st
 	in := group + "-in"
 	c.createTopic(t, in, 6)
 	p := &pluginApp{c: c, group: group, log: c.follow(t)}
-	p.app = c.startApp(t, appSpec{group: group, topic: in, plugin: true, settings: all})
+	p.app = c.startApp(t, appSpec{version: version, group: group, topic: in, plugin: true, settings: all})
 	topic, err := controltopic.Open([]kgo.Opt{kgo.SeedBrokers(c.addrs...)}, group)
 	if err != nil {
 		t.Fatal(err)

@@ -11,10 +11,34 @@ import (
 	"github.com/streamctl/streamctl/internal/model"
 )
 
+// TestPlugin drives apps with our assignor on real brokers. The quick ones run
+// in every run of the tests, the others in make e2e.
+func TestPlugin(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		quick bool
+		run   func(*testing.T)
+	}{
+		{name: "drain", quick: true, run: pluginDrain},
+		{name: "scale-up", quick: true, run: pluginScaleUp},
+		{name: "unmark", quick: true, run: pluginUnmark},
+		{name: "versions", quick: true, run: pluginVersions},
+		{name: "deadline", run: pluginDeadline},
+		{name: "drain-two-of-four", run: pluginDrainTwoOfFour},
+		{name: "leader-killed", run: pluginLeaderKilled},
+		{name: "roll-out", run: pluginRollOut},
+	} {
+		if c.quick || everyChange() {
+			t.Run(c.name, c.run)
+		}
+	}
+}
+
 // One of two instances is marked and drained under traffic: its tasks go to
 // learners that have caught up, and none restores cold. Once it has gone, its
 // mark is withdrawn, so it may come back.
-func TestPluginDrain(t *testing.T) {
+func pluginDrain(t *testing.T) {
 	t.Parallel()
 	c := env.cluster(t, v431)
 	p := c.startPlugin(t, "plug-drain", nil)
@@ -57,7 +81,7 @@ func TestPluginDrain(t *testing.T) {
 // A second instance comes to an app with Streams' own defaults but for r, which
 // is 1 so that both shall have six tasks: they are balanced within half a minute
 // where Streams' assignor waits for probing rebalances, ten minutes each.
-func TestPluginScaleUp(t *testing.T) {
+func pluginScaleUp(t *testing.T) {
 	t.Parallel()
 	c := env.cluster(t, v431)
 	p := c.startPlugin(t, "plug-up", map[string]string{
@@ -81,7 +105,7 @@ func TestPluginScaleUp(t *testing.T) {
 
 // Records that are none change nothing; a mark withdrawn half-way drops the
 // learners, and nothing has moved.
-func TestPluginUnmark(t *testing.T) {
+func pluginUnmark(t *testing.T) {
 	t.Parallel()
 	c := env.cluster(t, v431)
 	p := c.startPlugin(t, "plug-unmark", map[string]string{"app.restore.delay.ms": "20000"})
@@ -116,7 +140,7 @@ func TestPluginUnmark(t *testing.T) {
 
 // The time of a leaving instance runs out before its learners are ready: they
 // take over as they are, and the instance has nothing any more.
-func TestPluginDeadline(t *testing.T) {
+func pluginDeadline(t *testing.T) {
 	t.Parallel()
 	c := env.cluster(t, v431)
 	p := c.startPlugin(t, "plug-deadline", map[string]string{"app.restore.delay.ms": "8000"})
