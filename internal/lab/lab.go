@@ -108,6 +108,9 @@ func (l *Lab) replayGroup(ctx context.Context, s *snapshot.Snapshot, g *snapshot
 	if err := l.commit(ctx, g); err != nil {
 		return err
 	}
+	if err := l.control(ctx, g); err != nil {
+		return err
+	}
 	r := &round{addr: l.coordinatorAddr(g.ID), group: g.ID, protocolType: g.Classic.ProtocolType, protocol: g.Classic.Protocol}
 	if r.protocolType == "" {
 		return nil // a group that only has commits
