@@ -18,14 +18,14 @@ const (
 // that before it is left behind.
 const giveUp = 250 * time.Millisecond
 
-// errFenced is why a stint ended whose commit was refused for good.
-type errFenced struct{ err error }
+// fencedError is why a stint ended whose commit was refused for good.
+type fencedError struct{ err error }
 
-func (e *errFenced) Error() string {
+func (e *fencedError) Error() string {
 	return "commit refused, another member owns the task: " + e.err.Error()
 }
 
-func (e *errFenced) Unwrap() error { return e.err }
+func (e *fencedError) Unwrap() error { return e.err }
 
 // activation is a task's time as an active one, from Activate until it is
 // demoted or fenced. One goroutine runs it.
@@ -139,7 +139,7 @@ func (a *activation) run() {
 		}
 		began := time.Now()
 		err := a.process()
-		var fenced *errFenced
+		var fenced *fencedError
 		if err == nil || errors.As(err, &fenced) || a.stopping() {
 			a.err = err
 			break
@@ -213,7 +213,7 @@ func (a *activation) process() error {
 	if err == nil {
 		err = s.finish()
 	}
-	var fenced *errFenced
+	var fenced *fencedError
 	switch {
 	case errors.As(err, &fenced):
 		// The commit came after the changelog writes: the store is right.

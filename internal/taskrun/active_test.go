@@ -1,10 +1,8 @@
 package taskrun
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,8 +10,6 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kfake"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/streamctl/streamctl/internal/model"
 )
@@ -169,97 +165,6 @@ func TestFencedCommit(t *testing.T) {
 	})
 }
 
-// Demote does not wait longer than it may: what could not be committed is given
-// up, and the store is that of the last checkpoint.
-func TestDemoteIsBounded(t *testing.T) {
-	t.Parallel()
-	both(t, func(t *testing.T, dir string) {
-		r := newRig(t, 1)
-		h, o := r.host(dir, nil)
-		c := &commits{r: r}
-		ok(t, h.Activate(task0(), c))
-		r.put(input, numbered(0, 10, 10)...)
-		r.until("a commit", func() bool { return r.committed() == 10 })
-		c.refuse(kerr.CoordinatorNotAvailable)
-		r.put(input, numbered(10, 10, 10)...)
-		r.until("trouble", func() bool { return o.has(Trouble) })
-		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-		defer cancel()
-		if err := h.Demote(ctx, task0()); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-		if len(h.Active()) != 0 {
-			t.Fatal("still active")
-		}
-		r.caughtUp(h, 10)
-		if got := total(h.state(task0())); got != 20 {
-			t.Fatalf("the changelog's truth is 20, the store has %d", got)
-		}
-	})
-}
-
-// stuck is a processor that does not return until it is told to.
-type stuck struct{ in, out chan struct{} }
-
-func (p stuck) Process(r Record, s Store) error {
-	close(p.in)
-	<-p.out
-	s.Put(r.Key, []byte("too late"))
-	return nil
-}
-
-// A call of Process that does not return holds nobody up, and what it writes in
-// the end is dropped.
-func TestDemoteLeavesAStuckProcessor(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, 1)
-	p := stuck{make(chan struct{}), make(chan struct{})}
-	h, _ := r.host("", func(o *Options) { o.NewProcessor = func(model.TaskID) Processor { return p } })
-	ok(t, h.Activate(task0(), &commits{r: r}))
-	r.put(input, numbered(0, 1, 1)...)
-	<-p.in
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
-	defer cancel()
-	if err := h.Demote(ctx, task0()); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(err)
-	}
-	close(p.out)
-	r.until("it to return", func() bool { return len(h.Active()) == 0 })
-	r.caughtUp(h, 0)
-	if p := h.position(task0()); p.End != 0 || r.committed() != -1 {
-		t.Fatalf("%+v, committed %d", p, r.committed())
-	}
-}
-
-// picky fails on a record some times.
-type picky struct{ left *atomic.Int64 }
-
-func (p picky) Process(r Record, s Store) error {
-	if string(r.Value) == "3" && p.left.Add(-1) >= 0 {
-		return errors.New("not now")
-	}
-	return counter{}.Process(r, s)
-}
-
-// A record that fails comes again, and none after it comes first.
-func TestFailingProcessor(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, 1)
-	var left atomic.Int64
-	left.Store(1 << 40)
-	h, o := r.host("", func(o *Options) { o.NewProcessor = func(model.TaskID) Processor { return picky{&left} } })
-	ok(t, h.Activate(task0(), &commits{r: r}))
-	r.put(input, numbered(0, 10, 10)...)
-	r.until("trouble, and the commit of what came before", func() bool { return o.has(Trouble) })
-	ok(t, h.Demote(soon(t), task0()))
-	if r.committed() != 3 || total(h.state(task0())) != 3 {
-		t.Fatal(r.committed(), h.state(task0()))
-	}
-	left.Store(1)
-	ok(t, h.Activate(task0(), &commits{r: r}))
-	r.until("all", func() bool { return r.committed() == 10 && total(h.state(task0())) == 10 })
-}
-
 // A stateless task has neither store nor lag, and leaves nothing behind.
 func TestStateless(t *testing.T) {
 	t.Parallel()
@@ -295,62 +200,6 @@ func TestStateless(t *testing.T) {
 type processFunc func(Record, Store) error
 
 func (f processFunc) Process(r Record, s Store) error { return f(r, s) }
-
-// Broker trouble is ridden out: faults at every request that a task makes, and
-// connections that are cut. Nothing is lost or counted twice, since the host
-// itself lives on.
-func TestBrokerTrouble(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, 1)
-	h, o := r.host(t.TempDir(), nil)
-	fault := func(key kmsg.Key, err *kerr.Error, n int) {
-		r.c.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: err, Count: n})
-	}
-	fault(kmsg.ListOffsets, kerr.NotLeaderForPartition, 3)
-	fault(kmsg.OffsetFetch, kerr.CoordinatorLoadInProgress, 2)
-	fault(kmsg.Fetch, kerr.NotLeaderForPartition, 2)
-	fault(kmsg.Produce, kerr.NotLeaderForPartition, 2)
-	fault(kmsg.OffsetCommit, kerr.NotCoordinator, 2)
-	ok(t, h.Activate(task0(), &commits{r: r}))
-	for i := range 5 {
-		r.put2(input, numbered(i*100, 100, 10)...)
-		// The broker that leads the changelog cuts the connection of one write.
-		r.c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) { return nil, io.EOF, true })
-	}
-	r.until("all", func() bool { return total(h.state(task0())) >= 500 && r.committed() == 500 })
-	ok(t, h.Demote(soon(t), task0()))
-	if got := total(h.state(task0())); got != 500 {
-		t.Fatalf("counted %d: %v", got, o.tail())
-	}
-}
-
-// A value that the broker refuses stops the task and takes the store back; the
-// record comes again.
-func TestChangelogWriteFails(t *testing.T) {
-	t.Parallel()
-	both(t, func(t *testing.T, dir string) {
-		r := newRig(t, 1)
-		var left atomic.Int64
-		left.Store(1)
-		h, o := r.host(dir, func(o *Options) {
-			o.NewProcessor = func(model.TaskID) Processor {
-				return processFunc(func(rec Record, s Store) error {
-					if left.Add(-1) == 0 {
-						s.Put(rec.Key, make([]byte, 3<<20))
-						return nil
-					}
-					return counter{}.Process(rec, s)
-				})
-			}
-		})
-		ok(t, h.Activate(task0(), &commits{r: r}))
-		r.put(input, numbered(0, 20, 5)...)
-		r.until("all", func() bool { return r.committed() == 20 })
-		if got := total(h.state(task0())); got != 20 || !o.has(Trouble) || o.count(Started) != 2 {
-			t.Fatal(got, o.kinds())
-		}
-	})
-}
 
 // Two hosts do not share a directory, nor does one of another group take it.
 func TestDirectoryIsOfOneHost(t *testing.T) {

@@ -33,7 +33,7 @@ func (s *stint) start() (map[model.TopicPartition]int64, error) {
 }
 
 // errStopped is why a start was given up.
-var errStopped = errors.New("told to stop") //nolint:gochecknoglobals // an error value
+var errStopped = errors.New("told to stop")
 
 // committed asks for the offsets that the group committed for a task's inputs.
 // A topic with too few partitions has none for the task.

@@ -178,9 +178,11 @@ func TestChangelogMadeAnew(t *testing.T) {
 		ok(t, err)
 		r.create(clog, 1, compacted())
 		// More than the old one had: only the topic's id tells.
+		var anew []*kgo.Record
 		for i := range 80 {
-			r.put2(clog, kgo.KeyStringRecord("new"+strconv.Itoa(i), "v"))
+			anew = append(anew, kgo.KeyStringRecord("new"+strconv.Itoa(i), "v"))
 		}
+		r.put2(clog, anew...)
 		r.until("the new contents", func() bool { s := h.state(task0()); return len(s) == 80 && s["k0"] == "" })
 		if o.count(Cleared) != 1 {
 			t.Fatal(o.kinds())

@@ -40,7 +40,7 @@ type Host struct {
 }
 
 // errClosed is what a host says after Shutdown or Crash.
-var errClosed = errors.New("the host is closed") //nolint:gochecknoglobals // an error value
+var errClosed = errors.New("the host is closed")
 
 // Open starts a host without tasks. Copies that it finds in Options.Dir are
 // listed by Held and rest: their lag is known, but they are not restored until

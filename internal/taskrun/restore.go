@@ -197,7 +197,7 @@ func (h *Host) clear(t *task, why string) {
 	err := t.empty()
 	t.mu.Unlock()
 	if had {
-		h.tell(Event{Kind: Cleared, Task: t.id, Err: &misfit{t.changelog, why}})
+		h.tell(Event{Kind: Cleared, Task: t.id, Err: &misfitError{changelog: t.changelog, why: why}})
 	}
 	if err != nil {
 		h.trouble(t, err)

@@ -305,7 +305,6 @@ func (r *rig) caughtUp(h *Host, keys int) {
 	})
 }
 
-
 type (
 	taskID      = model.TaskID
 	kadmOffsets = kadm.Offsets

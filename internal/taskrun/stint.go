@@ -246,11 +246,11 @@ func (s *stint) commit(last bool) error {
 	switch {
 	case err == nil:
 	case IsFenced(err):
-		return &errFenced{err}
+		return &fencedError{err: err}
 	case s.a.ctx.Err() != nil:
 		return context.Cause(s.a.ctx)
 	default:
-		return &passingError{err}
+		return &passingError{err: err}
 	}
 	s.h.tell(Event{Kind: Committed, Task: s.t.id, Records: s.count})
 	clear(s.done)

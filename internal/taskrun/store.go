@@ -134,10 +134,10 @@ func (h *handle) Range(f func(key, value []byte) bool) {
 	}
 }
 
-// misfit says why a store cannot be restored from its changelog as it is.
-type misfit struct {
+// misfitError says why a store cannot be restored from its changelog as it is.
+type misfitError struct {
 	changelog model.TopicPartition
 	why       string
 }
 
-func (e *misfit) Error() string { return "changelog \"" + e.changelog.String() + "\": " + e.why }
+func (e *misfitError) Error() string { return "changelog \"" + e.changelog.String() + "\": " + e.why }

@@ -84,7 +84,7 @@ func tryBolt(path string) (_ *bolt, err error) {
 }
 
 // errNew is a file without a store in it.
-var errNew = errors.New("no store yet") //nolint:gochecknoglobals // an error value
+var errNew = errors.New("no store yet")
 
 // create makes the empty store of a new file.
 func (s *bolt) create() error {

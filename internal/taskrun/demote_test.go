@@ -1,0 +1,74 @@
+package taskrun
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// Demote does not wait longer than it may: what could not be committed is given
+// up, and the store is that of the last checkpoint.
+func TestDemoteIsBounded(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, dir string) {
+		r := newRig(t, 1)
+		h, o := r.host(dir, nil)
+		c := &commits{r: r}
+		ok(t, h.Activate(task0(), c))
+		r.put(input, numbered(0, 10, 10)...)
+		r.until("a commit", func() bool { return r.committed() == 10 })
+		c.refuse(kerr.CoordinatorNotAvailable)
+		r.put(input, numbered(10, 10, 10)...)
+		r.until("trouble", func() bool { return o.has(Trouble) })
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		defer cancel()
+		if err := h.Demote(ctx, task0()); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if len(h.Active()) != 0 {
+			t.Fatal("still active")
+		}
+		r.caughtUp(h, 10)
+		if got := total(h.state(task0())); got != 20 {
+			t.Fatalf("the changelog's truth is 20, the store has %d", got)
+		}
+	})
+}
+
+// stuck is a processor that does not return until it is told to.
+type stuck struct{ in, out chan struct{} }
+
+func (p stuck) Process(r Record, s Store) error {
+	close(p.in)
+	<-p.out
+	s.Put(r.Key, []byte("too late"))
+	return nil
+}
+
+// A call of Process that does not return holds nobody up, and what it writes in
+// the end is dropped.
+func TestDemoteLeavesAStuckProcessor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	p := stuck{make(chan struct{}), make(chan struct{})}
+	h, _ := r.host("", func(o *Options) { o.NewProcessor = func(model.TaskID) Processor { return p } })
+	ok(t, h.Activate(task0(), &commits{r: r}))
+	r.put(input, numbered(0, 1, 1)...)
+	<-p.in
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if err := h.Demote(ctx, task0()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	close(p.out)
+	r.until("it to return", func() bool { return len(h.Active()) == 0 })
+	r.caughtUp(h, 0)
+	if p := h.position(task0()); p.End != 0 || r.committed() != -1 {
+		t.Fatalf("%+v, committed %d", p, r.committed())
+	}
+}
