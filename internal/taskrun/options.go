@@ -24,7 +24,7 @@ type Options struct {
 	Group          string    // whose committed input offsets count
 	Subtopologies  []Subtopology
 	Dir            string // directory for stores and checkpoints, of this instance alone; "" keeps all in memory
-	NewProcessor   func(model.TaskID) Processor
+	NewProcessor   func(model.TaskID) Processor // a new one each time a task begins to process
 	AcceptableLag  int64         // records; where Within and Beyond lie
 	RestoreRate    int           // records a second that all tasks together restore, 0 without limit
 	CommitInterval time.Duration // 0 means 30 seconds

@@ -68,7 +68,7 @@ func (h *Host) Activate(id model.TaskID, c Committer) error {
 // record in hand, waits for its changelog writes and commits. A stateful task
 // is a copy afterwards, a stateless one is closed. Tasks that are not active
 // are left as they are. When ctx ends first, what was not committed is given up
-// (others process it again) and the error wraps ctx's; an error that is Fenced
+// (others process it again) and the error wraps ctx's; an error that IsFenced
 // means the same. In any case the task does not process any more, but for a
 // call of Process that does not return: its writes are dropped.
 func (h *Host) Demote(ctx context.Context, ids ...model.TaskID) error {
@@ -84,7 +84,7 @@ func (h *Host) Demote(ctx context.Context, ids ...model.TaskID) error {
 		t.mu.Lock()
 		a := t.act
 		t.mu.Unlock()
-		if a != nil {
+		if a != nil && !a.over() {
 			wg.Go(func() { errs[i] = a.end(ctx) })
 		}
 	}
