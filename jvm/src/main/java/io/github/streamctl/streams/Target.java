@@ -7,9 +7,10 @@ import io.github.streamctl.streams.learner.LearnerResult;
 import io.github.streamctl.streams.learner.LearnerTask;
 import io.github.streamctl.streams.learner.LearnerTask.Role;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -42,11 +43,18 @@ final class Target {
    */
   static LearnerResult of(Group group, LearnerInput settings, Round before) {
     Target t = new Target(group, settings, before);
-    LearnerResult r = t.round();
+    int most = settings.maxLearners;
+    LearnerResult r;
     // Each further round makes an active of a learner at least, or gives a stateless task to another.
-    for (int left = 2 * group.tasks.size() + 2; left > 0 && t.take(r); left--) {
+    int left = 2 * group.tasks.size() + 2;
+    do {
+      do {
+        settings.maxLearners = 0; // what has caught up takes over however many there are
+        r = t.round();
+      } while (t.take(r, false) && left-- > 0);
+      settings.maxLearners = most;
       r = t.round();
-    }
+    } while (t.take(r, true) && left-- > 0);
     return r;
   }
 
@@ -66,8 +74,7 @@ final class Target {
   }
 
   private void learn(Member by, int task, long lag) {
-    boolean ready = lag >= 0 && lag <= settings.acceptableLag;
-    held.get(group.members.indexOf(by)).put(task, new LearnerTask(task, Role.LEARNER, false, ready, lag));
+    held.get(group.members.indexOf(by)).put(task, new LearnerTask(task, Role.LEARNER, false, caughtUp(lag), lag));
   }
 
   private LearnerResult round() {
@@ -86,31 +93,46 @@ final class Target {
     return Learner.round(settings);
   }
 
-  /** Takes the result as the state from which the next round starts; false when that would change nothing more. */
-  private boolean take(LearnerResult r) {
-    Map<Integer, Boolean> learned = new HashMap<>();
+  /**
+   * Takes the result as the state from which the next round starts, without the learners that it started and that have
+   * not caught up, unless they are wanted too; false, and takes nothing, when no task goes to another at once.
+   */
+  private boolean take(LearnerResult r, boolean started) {
+    Set<Integer> learned = new HashSet<>();
     boolean more = false;
-    for (LearnerResult.Share s : r.instances) {
-      s.learner.forEach(t -> learned.put(t, true));
-      more |= !s.release.isEmpty();
-    }
     for (int i = 0; i < group.members.size(); i++) {
       LearnerResult.Share s = r.instances.get(i);
+      more |= !s.release.isEmpty();
+      for (int t : s.learner) {
+        LearnerTask copy = held.get(i).get(t);
+        more |= copy != null && caughtUp(copy.lag);
+        if (started || copy != null && (caughtUp(copy.lag) || copy.role == Role.LEARNER)) {
+          learned.add(t);
+        }
+      }
+    }
+    for (int i = 0; more && i < group.members.size(); i++) {
+      LearnerResult.Share s = r.instances.get(i);
       Map<Integer, LearnerTask> list = held.get(i);
-      // What it owned and lost is a copy that is not behind.
+      // What it owned and lost is a copy that is as far behind as it said.
       list.replaceAll((t, x) -> new LearnerTask(t, Role.STANDBY, false, false, x.lag));
       list.keySet().removeIf(t -> !group.stateful[t]);
       for (int t : s.active) {
         if (!s.release.contains(t)) {
-          list.put(t, new LearnerTask(t, Role.ACTIVE, learned.containsKey(t), false, 0));
+          list.put(t, new LearnerTask(t, Role.ACTIVE, learned.contains(t), false, 0));
         }
       }
       for (int t : s.learner) {
-        LearnerTask copy = list.get(t);
-        learn(group.members.get(i), t, copy == null ? LearnerTask.UNKNOWN : copy.lag);
-        more |= list.get(t).ready;
+        if (learned.contains(t)) {
+          LearnerTask copy = list.get(t);
+          learn(group.members.get(i), t, copy == null ? LearnerTask.UNKNOWN : copy.lag);
+        }
       }
     }
     return more;
+  }
+
+  private boolean caughtUp(long lag) {
+    return lag >= 0 && lag <= settings.acceptableLag;
   }
 }

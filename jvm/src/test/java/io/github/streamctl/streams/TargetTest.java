@@ -79,6 +79,42 @@ class TargetTest {
     assertTasks(share(r, A).evacuated, 3, 5);
   }
 
+  /** Learners that restore take the place of none that has caught up. */
+  @Test
+  void restoringHindersNone() throws Exception {
+    settings.maxLearners = 1;
+    app.processes.get(A).copies.put(task(3), 5L);
+    app.processes.get(A).copies.put(task(5), 900L);
+    Round before = new Round();
+    before.members.addAll(Arrays.asList(A, B));
+    before.leaving.add(B);
+    before.learning.add(new Round.Learning("0_4", A, B));
+    app.processes.get(A).copies.put(task(4), 800L);
+    LearnerResult r = Target.of(group(B, null), settings, before);
+    assertTasks(share(r, A).active, 0, 1, 2, 3);
+    assertTasks(share(r, A).learner, 4);
+    assertTasks(share(Target.of(group(B, null), settings, null), A).learner, 5);
+  }
+
+  /** Stateless tasks go over at once, also where stateful ones have to wait for learners. */
+  @Test
+  void stateless() throws Exception {
+    App mixed = new App();
+    mixed.subtopology(0, 4, true);
+    mixed.subtopology(1, 4, false);
+    App.Process a = mixed.process(A, 1);
+    mixed.tasks.keySet().forEach(a::own);
+    mixed.process(B, 1);
+    Group g = new Group(mixed);
+    LearnerInput in = new LearnerInput();
+    in.stateful = g.stateful;
+    in.factor = 1000;
+    in.maxLearners = 1;
+    LearnerResult r = Target.of(g, in, null);
+    assertTasks(share(r, B).learner, 0);
+    assertTasks(share(r, B).active, 4, 5, 6);
+  }
+
   @Test
   void expiredHasNothing() throws Exception {
     app.process(C, 1).copies.put(task(3), 500L);
