@@ -46,7 +46,7 @@ func (g livingGroup) start(ctx context.Context, snapshots string) (*lab.Lab, err
 		if err != nil {
 			return nil, err
 		}
-		if err := promote(later.Group(g.group).Classic.Members); err != nil {
+		if err := promote(later.Group(g.group).Classic.Members, g.dead); err != nil {
 			return nil, err
 		}
 		a.Rounds = append(a.Rounds, later)
@@ -73,8 +73,8 @@ func (g livingGroup) makeStatic(s *snapshot.Snapshot) {
 }
 
 // promote gives every copy its task, as a leader does that finds it caught up,
-// and plans no rebalance.
-func promote(members []snapshot.ClassicMember) error {
+// and plans no rebalance. Copies on instances that are dead are none.
+func promote(members []snapshot.ClassicMember, dead []string) error {
 	frames := make([]groupmeta.ConsumerAssignment, len(members))
 	infos := make([]groupmeta.AssignmentInfo, len(members))
 	taken := map[groupmeta.Task]bool{}
@@ -85,6 +85,9 @@ func promote(members []snapshot.ClassicMember) error {
 		}
 		if infos[i], err = groupmeta.DecodeAssignmentInfo(frames[i].UserData); err != nil {
 			return err
+		}
+		if base, _ := model.SplitThread(members[i].ClientID); slices.Contains(dead, base) {
+			infos[i].StandbyTasks = nil
 		}
 		for _, t := range infos[i].StandbyTasks {
 			taken[t.Task] = true
@@ -158,7 +161,7 @@ func scriptLive(ts *testscript.TestScript, neg bool, args []string) {
 func TestPromote(t *testing.T) {
 	s := fixture(t, "classic-learners")
 	list := s.Group("shop").Classic.Members
-	if err := promote(list); err != nil {
+	if err := promote(list, nil); err != nil {
 		t.Fatal(err)
 	}
 	g, err := groupmeta.Build(s, "shop", groupmeta.BuildOptions{})

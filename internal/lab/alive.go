@@ -34,6 +34,7 @@ type Alive struct {
 const (
 	aliveHeartbeat = 100 * time.Millisecond
 	aliveSession   = 30 * time.Second
+	formTime       = 300 * time.Millisecond
 )
 
 // Live brings the group to Stable in its first round and keeps it alive until
@@ -66,12 +67,19 @@ func (l *Lab) Live(ctx context.Context, a Alive) error {
 	}
 	select {
 	case <-g.formed:
-		return nil
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	// A member that was late may have started one more round: the first in the
+	// life of the group is the one after that.
+	err := pause(ctx, min(2*a.Heartbeat, formTime))
+	g.next()
+	if len(a.Dead) > 0 { // they notice at their next heartbeat
+		err = errors.Join(err, pause(ctx, 2*a.Heartbeat))
+	}
+	return err
 }
 
 // aliveGroup is the members of one group that live.
@@ -83,8 +91,9 @@ type aliveGroup struct {
 
 	mu    sync.Mutex
 	ids   map[string]string // member id -> client id
-	round int               // rounds done
-	begun bool
+	round int               // of Rounds: the one that is, or is next once the group lives
+	begun bool              // it was complete
+	lives bool              // and has settled
 }
 
 // recording is the group as of the round that is being made.
@@ -95,21 +104,56 @@ func (g *aliveGroup) recording() (*snapshot.Snapshot, *snapshot.ClassicGroup) {
 	return s, s.Group(g.a.Group).Classic
 }
 
+// clientOf is the client id of a member of a round; "" for who is none of ours.
+// A static member may be told its id after the leader has heard of it.
+func (g *aliveGroup) clientOf(jm kmsg.JoinGroupResponseMember) string {
+	if jm.InstanceID != nil {
+		for _, m := range g.a.Rounds[0].Group(g.a.Group).Classic.Members {
+			if m.InstanceID != nil && *m.InstanceID == *jm.InstanceID {
+				return m.ClientID
+			}
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.ids[jm.MemberID]
+}
+
 func (g *aliveGroup) know(id, client string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ids[id] = client
 }
 
-// done counts a round; after the first the group is complete.
+// done says that a round has ended; after the first the group is complete.
 func (g *aliveGroup) done() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.round++
+	if g.lives {
+		g.round++
+	}
 	if !g.begun {
 		g.begun = true
 		close(g.formed)
 	}
+}
+
+// next says that the group has settled in its first round.
+func (g *aliveGroup) next() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.lives, g.round = true, 1
+}
+
+// errDead ends a member that is to be silent.
+var errDead = errors.New("silent from now on")
+
+// isDead reports whether a member is to be silent: once the group has settled.
+func (g *aliveGroup) isDead(m *snapshot.ClassicMember) bool {
+	base, _ := model.SplitThread(m.ClientID)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.lives && slices.Contains(g.a.Dead, base)
 }
 
 func (g *aliveGroup) complete() bool {
@@ -131,14 +175,9 @@ func (g *aliveGroup) run(ctx context.Context, m *snapshot.ClassicMember) error {
 		if id, generation, err = g.join(ctx, c, m, id); err != nil {
 			return fmt.Errorf("member %q of %q: %w", m.ClientID, g.a.Group, err)
 		}
-		if base, _ := model.SplitThread(m.ClientID); slices.Contains(g.a.Dead, base) {
-			select {
-			case <-g.formed:
-				return nil
-			default: // more rounds until all are there
-			}
-		}
-		if err := g.beat(ctx, c, m, id, generation); errors.Is(err, kerr.UnknownMemberID) || errors.Is(err, kerr.FencedInstanceID) {
+		if err := g.beat(ctx, c, m, id, generation); errors.Is(err, errDead) {
+			return nil
+		} else if errors.Is(err, kerr.UnknownMemberID) || errors.Is(err, kerr.FencedInstanceID) {
 			id = ""
 			if err := pause(ctx, g.a.Rejoin); err != nil {
 				return err
@@ -222,9 +261,7 @@ func (g *aliveGroup) sync(ctx context.Context, c *conn, m *snapshot.ClassicMembe
 	if join.LeaderID == id {
 		s, rec := g.recording()
 		for _, jm := range join.Members {
-			g.mu.Lock()
-			client := g.ids[jm.MemberID]
-			g.mu.Unlock()
+			client := g.clientOf(jm)
 			given := kmsg.SyncGroupRequestGroupAssignment{MemberID: jm.MemberID}
 			if i := slices.IndexFunc(rec.Members, func(o snapshot.ClassicMember) bool { return o.ClientID == client }); i >= 0 {
 				given.MemberAssignment = g.l.present(s, rec.Members[i].Assignment)
@@ -244,6 +281,9 @@ func (g *aliveGroup) beat(ctx context.Context, c *conn, m *snapshot.ClassicMembe
 	for {
 		if err := pause(ctx, g.a.Heartbeat); err != nil {
 			return err
+		}
+		if g.isDead(m) {
+			return errDead
 		}
 		req := kmsg.NewPtrHeartbeatRequest()
 		req.Version = 3
