@@ -156,7 +156,7 @@ func TestFencedCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 		ok(t, h.Demote(soon(t), task0())) // nothing to do any more
-		r.caughtUp(h, 10) // a copy again
+		r.caughtUp(h, 10)                 // a copy again
 		// Given the task anew, it goes on from the commit.
 		ok(t, h.Activate(task0(), &commits{r: r}))
 		r.until("the record that came again", func() bool { return r.committed() == 101 })

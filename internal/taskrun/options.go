@@ -23,12 +23,12 @@ type Options struct {
 	Opts           []kgo.Opt // seed brokers and security; nothing about groups or what to consume
 	Group          string    // whose committed input offsets count
 	Subtopologies  []Subtopology
-	Dir            string // directory for stores and checkpoints, of this instance alone; "" keeps all in memory
+	Dir            string                       // directory for stores and checkpoints, of this instance alone; "" keeps all in memory
 	NewProcessor   func(model.TaskID) Processor // a new one each time a task begins to process
-	AcceptableLag  int64         // records; where Within and Beyond lie
-	RestoreRate    int           // records a second that all tasks together restore, 0 without limit
-	CommitInterval time.Duration // 0 means 30 seconds
-	Events         func(Event)   // must return quickly and must not call the host; nil for none. Events of one task come in order
+	AcceptableLag  int64                        // records; where Within and Beyond lie
+	RestoreRate    int                          // records a second that all tasks together restore, 0 without limit
+	CommitInterval time.Duration                // 0 means 30 seconds
+	Events         func(Event)                  // must return quickly and must not call the host; nil for none. Events of one task come in order
 }
 
 // defaultCommitInterval is what Options.CommitInterval is when it is 0.

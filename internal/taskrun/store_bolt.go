@@ -62,6 +62,9 @@ func tryBolt(path string) (_ *bolt, err error) {
 			err = fmt.Errorf("damaged: %v", r)
 		}
 	}()
+	if err := whole(path); err != nil {
+		return nil, err
+	}
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
 	if err != nil {
 		return nil, err

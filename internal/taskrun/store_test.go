@@ -1,0 +1,108 @@
+package taskrun
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A file that is no store, and one that is cut, are started anew: the changelog
+// brings all back.
+func TestDamagedStoreFile(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func([]byte) []byte{
+		"garbage": func([]byte) []byte { return bytes.Repeat([]byte("garbage "), 4096) },
+		"empty":   func([]byte) []byte { return nil },
+		"cut":     func(b []byte) []byte { return b[:len(b)/3] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, 1)
+			dir := t.TempDir()
+			r.put(clog, numbered(0, 100, 100)...)
+			h, _ := r.host(dir, nil)
+			ok(t, h.Copy(task0()))
+			r.caughtUp(h, 100)
+			ok(t, h.Shutdown(soon(t)))
+			path := filepath.Join(dir, "0_0.store")
+			b, err := os.ReadFile(path)
+			ok(t, err)
+			ok(t, os.WriteFile(path, damage(b), 0o600))
+			h, _ = r.host(dir, nil)
+			ok(t, h.Copy(task0()))
+			r.caughtUp(h, 100)
+			if p := h.position(task0()); p.Restored != 100 {
+				t.Fatalf("%+v", p)
+			}
+		})
+	}
+}
+
+// A store on disk shows what one in memory shows, whatever is put, saved, taken
+// back and opened again.
+func TestStoresAgree(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		path := filepath.Join(dir, "s.store")
+		_ = os.Remove(path)
+		s, damaged, err := openBolt(path)
+		if err != nil || damaged != nil {
+			t.Fatal(err, damaged)
+		}
+		defer func() { _ = s.close() }()
+		s.db.NoSync = true // the machine does not crash here
+		long := strings.Repeat("x", longKey)
+		keys := []string{"", "a", "b", "c\x00", "\xff", long + "1", long + "2", long[1:]}
+		now, saved := newMemory(), newMemory()
+		for i := range rapid.IntRange(1, 40).Draw(t, "steps") {
+			switch rapid.IntRange(0, 9).Draw(t, "step") {
+			case 0:
+				if err := s.save(mark{next: int64(i)}); err != nil {
+					t.Fatal(err)
+				}
+				saved = newMemory()
+				now.each(func(k, v []byte) bool { saved.put(k, v); return true })
+				saved.mark.next = int64(i)
+			case 1: // a crash
+				_ = s.close()
+				if s, damaged, err = openBolt(path); err != nil || damaged != nil {
+					t.Fatal(err, damaged)
+				}
+				s.db.NoSync = true
+				now = newMemory()
+				saved.each(func(k, v []byte) bool { now.put(k, v); return true })
+				if s.saved().next != saved.mark.next {
+					t.Fatal(s.saved(), saved.mark)
+				}
+			default:
+				k := rapid.SampledFrom(keys).Draw(t, "key")
+				var v []byte
+				if rapid.Bool().Draw(t, "put") {
+					v = []byte(rapid.StringN(0, 3, 3).Draw(t, "value"))
+				}
+				s.put([]byte(k), v)
+				now.put([]byte(k), v)
+			}
+			same(t, s, now)
+		}
+	})
+}
+
+func same(t *rapid.T, s *bolt, m *memory) {
+	got := map[string]string{}
+	s.each(func(k, v []byte) bool { got[string(k)] = string(v); return true })
+	if len(got) != m.size() || s.size() != m.size() {
+		t.Fatalf("%d keys, size says %d, not %d", len(got), s.size(), m.size())
+	}
+	for k, v := range m.m {
+		one, ok := s.get([]byte(k))
+		if got[k] != string(v) || !ok || string(one) != string(v) {
+			t.Fatalf("%.10q is %q and %q, not %q", k, got[k], one, v)
+		}
+	}
+}
