@@ -31,6 +31,7 @@ type deps struct {
 	open func(path string) (*os.File, error)
 
 	beforeDial func() // sets up the process for asking a cluster; nil in tests
+	beforeFile func() // sets up the process for reading a snapshot file; nil in tests
 
 	flags globals
 	conf  *config.Resolved
@@ -73,6 +74,9 @@ func (d *deps) verbose(format string, args ...any) {
 // cluster of the connection flags. Nothing is sent yet.
 func (d *deps) cluster(ctx context.Context) (Cluster, error) {
 	if d.flags.from != "" {
+		if d.beforeFile != nil {
+			d.beforeFile()
+		}
 		return d.fileCluster(ctx, d.flags.from)
 	}
 	return d.live(ctx)

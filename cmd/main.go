@@ -36,7 +36,7 @@ func Main(args []string, io *ui.Streams) int {
 
 	done := make(chan int, 1)
 	d := newDeps(io)
-	d.beforeDial = frugal
+	d.beforeDial, d.beforeFile = frugal, collectLate
 	go func() { done <- execute(ctx, args, d) }()
 	select {
 	case code := <-done:

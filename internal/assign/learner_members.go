@@ -104,6 +104,7 @@ func (n *learnerNode) hold(stateful []bool, acceptable int64) {
 		count += len(n.workers[i].Tasks)
 	}
 	n.held = make([]learnerHeld, 0, count)
+	ends := make([]int, 0, len(n.workers))
 	for w := range n.workers {
 		list := n.workers[w].Tasks
 		for i := range list {
@@ -122,9 +123,9 @@ func (n *learnerNode) hold(stateful []bool, acceptable int64) {
 			}
 			n.held = append(n.held, h)
 		}
+		ends = append(ends, len(n.held))
 	}
-	slices.SortFunc(n.held, n.compareHeld)
-	n.held = mergeHeld(n.held)
+	n.held = mergeHeld(sortRuns(n.held, ends, n.compareHeld))
 }
 
 // mergeHeld leaves the first word on each task. A task is revoked only when all

@@ -32,8 +32,8 @@ func TestSpeedLabPlan(t *testing.T) {
 		}{
 			{"learner", size.most, []string{"--add", "1"}},
 			{"streams-sticky", size.most, []string{"--add", "1"}},
-			{"high-availability", size.most, []string{"--add", "1,id=" + id, "--max-rounds", "20"}},
-			{"high-availability", time.Second, []string{"--add", "1,id=" + id, "--max-rounds", "1000"}},
+			{"high-availability", size.most, []string{"--add", "1,id=" + id, "--set", "acceptable.recovery.lag=0", "--max-rounds", "20"}},
+			{"high-availability", time.Second, []string{"--add", "1,id=" + id, "--set", "acceptable.recovery.lag=0", "--max-rounds", "1000"}},
 		} {
 			if p.most == time.Second && size.tasks > 1000 {
 				continue // all rounds: only of the small group

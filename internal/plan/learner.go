@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/streamctl/streamctl/internal/assign"
 	"github.com/streamctl/streamctl/internal/model"
 )
@@ -181,6 +183,7 @@ func (s *learnerSim) input() assign.LearnerInput {
 	in := assign.LearnerInput{Topology: s.top, Settings: assign.LearnerSettings{
 		Factor: model.FactorThousandths(s.set.factor), MaxLearners: s.set.maxLearners, Standbys: s.set.Standbys, AcceptableLag: s.set.AcceptableLag,
 	}}
+	var keys []assign.Task
 	for _, i := range s.insts {
 		if i.gone {
 			continue
@@ -192,7 +195,13 @@ func (s *learnerSim) input() assign.LearnerInput {
 		for _, w := range i.workers {
 			lw := assign.LearnerWorker{ID: w.id, Generation: s.generation}
 			lw.Tasks = make([]assign.LearnerTask, 0, len(w.tasks))
-			for t, x := range w.tasks { // no order matters to the assignor
+			keys = keys[:0]
+			for t := range w.tasks {
+				keys = append(keys, t)
+			}
+			slices.Sort(keys) // no order matters to the assignor, but it sorts them
+			for _, t := range keys {
+				x := w.tasks[t]
 				if x.gaveUp {
 					delete(w.tasks, t)
 					continue

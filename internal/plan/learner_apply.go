@@ -44,16 +44,29 @@ func (i *learnerInst) best() map[assign.Task]*learnerTask {
 	if len(i.workers) == 1 {
 		return i.workers[0].tasks
 	}
-	rank := map[model.Role]int{model.Active: 0, model.Learner: 1, model.Standby: 2}
-	out := make(map[assign.Task]*learnerTask)
+	n := 0
+	for _, w := range i.workers {
+		n += len(w.tasks)
+	}
+	out := make(map[assign.Task]*learnerTask, n)
 	for _, w := range i.workers {
 		for t, x := range w.tasks {
-			if y := out[t]; y == nil || rank[x.role] < rank[y.role] {
+			if y := out[t]; y == nil || strength(x.role) > strength(y.role) {
 				out[t] = x
 			}
 		}
 	}
 	return out
+}
+
+func strength(r model.Role) int {
+	switch r {
+	case model.Active:
+		return 2
+	case model.Learner:
+		return 1
+	}
+	return 0
 }
 
 // given is a task as a worker has it after the round. An active that has to be

@@ -14,6 +14,9 @@ import (
 // looked at over all rounds. One draw is always made.
 const workBudget = 3_000_000
 
+// firstSeed draws the ids of the plan that is shown.
+const firstSeed = 1
+
 // quickRestore is the number of records up to which a copy is taken to be
 // restored within a heartbeat interval when no rate is given.
 const quickRestore = 10_000
@@ -44,7 +47,7 @@ func Make(in *Input, o Options) (*Plan, error) {
 	}
 	other := o.Follow == "" && assignor == assign.NameHighAvailability
 	o.Follow = follow(in, &o)
-	first, err := runOnce(in, &o, assignor, 1)
+	first, err := runOnce(in, &o, assignor, firstSeed)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +67,8 @@ func Make(in *Input, o Options) (*Plan, error) {
 		p.NewIDs.Tried = tried
 	}
 	p.NewIDs.Varies = spread.ranges
-	if other && cost <= workBudget/4 {
-		if err := p.otherRegime(in, o, assignor); err != nil {
+	if other {
+		if err := p.otherRegime(in, o, assignor, cost <= workBudget/12 && p.Totals.Extrapolated == 0); err != nil {
 			return nil, err
 		}
 	}
@@ -143,8 +146,9 @@ func follow(in *Input, o *Options) Follow {
 }
 
 // otherRegime says what would be different if copies took longer, or less
-// long, than a heartbeat interval.
-func (p *Plan) otherRegime(in *Input, o Options, assignor string) error {
+// long, than a heartbeat interval. Where that is too much to compute, it says
+// what was taken.
+func (p *Plan) otherRegime(in *Input, o Options, assignor string, compute bool) error {
 	if o.Follow == FollowRate {
 		return nil
 	}
@@ -153,8 +157,12 @@ func (p *Plan) otherRegime(in *Input, o Options, assignor string) error {
 	if o.Follow == FollowSlow {
 		this, that, other = "longer than a heartbeat interval", "less than that", FollowFast
 	}
+	if !compute {
+		p.find(NoteRange, "taken that a copy is restored %s; rounds, moves and learners are others if it takes %s (--restore-rate tells)", this, that)
+		return nil
+	}
 	o.Follow = other
-	r, err := runOnce(in, &o, assignor, 1)
+	r, err := runOnce(in, &o, assignor, firstSeed)
 	if err != nil {
 		return err
 	}

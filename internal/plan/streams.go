@@ -20,6 +20,7 @@ type streamsSim struct {
 	ends     []int64
 	rec      *recorder
 	draw     *drawer
+	shown    bool // the plan is the one that is shown, not another draw of ids
 	assignor assign.Assignor
 	current  bool // the assignor goes by current tasks (4.4), not by the last target
 
@@ -62,7 +63,7 @@ type streamsRound struct {
 }
 
 func newStreamsSim(in *Input, o *Options, set *settings, rec *recorder, seed uint64) (*streamsSim, error) {
-	s := &streamsSim{in: in, o: o, set: set, top: in.Topology, ends: in.ends(), rec: rec, draw: newDrawer(seed), epoch: in.Epoch}
+	s := &streamsSim{in: in, o: o, set: set, top: in.Topology, ends: in.ends(), rec: rec, draw: newDrawer(seed), shown: seed == firstSeed, epoch: in.Epoch}
 	version := cmp.Or(o.KafkaVersion, in.KafkaVersion)
 	if version == "" {
 		version = "4.3"

@@ -92,6 +92,9 @@ func (s *streamsSim) unowned(r *streamsRound, had map[assign.Task]*streamsMember
 // finish says what a new epoch would do although nobody changed: the broker's
 // assignor promises no fixed point.
 func (s *streamsSim) finish(bool) error {
+	if !s.shown {
+		return nil
+	}
 	s.settle()
 	res, err := s.target()
 	if err != nil {

@@ -49,7 +49,7 @@ func Trace(in *Input, o Options) ([]TracedRound, error) {
 			rounds = append(rounds, TracedRound{Trigger: round.Trigger, AtS: round.AtS, Members: s.traced()})
 		}
 	}
-	_, err = runOnce(in, &o, assignor, 1)
+	_, err = runOnce(in, &o, assignor, firstSeed)
 	return rounds, err
 }
 

@@ -22,22 +22,26 @@ func Read(r io.Reader) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	var head struct {
-		Kind          string `json:"kind"`
-		SchemaVersion int    `json:"schema_version"`
-	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, describeTypeError(text, line, err)
-	}
-	if head.Kind != Kind {
-		return nil, fmt.Errorf("kind is %q, want %q", head.Kind, Kind)
-	}
-	if head.SchemaVersion < 1 || head.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf("schema_version %d, this build reads 1 to %d", head.SchemaVersion, SchemaVersion)
-	}
 	var s Snapshot
-	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, describeTypeError(text, line, err)
+	failed := json.Unmarshal(text, &s)
+	if failed != nil { // of what kind it is, and how new, is told first
+		var head struct {
+			Kind          string `json:"kind"`
+			SchemaVersion int    `json:"schema_version"`
+		}
+		if err := json.Unmarshal(text, &head); err != nil {
+			return nil, describeTypeError(text, line, err)
+		}
+		s = Snapshot{Kind: head.Kind, SchemaVersion: head.SchemaVersion}
+	}
+	if s.Kind != Kind {
+		return nil, fmt.Errorf("kind is %q, want %q", s.Kind, Kind)
+	}
+	if s.SchemaVersion < 1 || s.SchemaVersion > SchemaVersion {
+		return nil, fmt.Errorf("schema_version %d, this build reads 1 to %d", s.SchemaVersion, SchemaVersion)
+	}
+	if failed != nil {
+		return nil, describeTypeError(text, line, failed)
 	}
 	s.Normalize()
 	return &s, nil
