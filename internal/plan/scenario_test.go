@@ -29,7 +29,7 @@ func TestPlansOfScenariosBeginWithTheirRound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if k.Group.Settings.RackStrategy != assign.RackNone || contradicts(k.Group) || strings.Contains(s.Text(), ":-3") {
+		if contradicts(k.Group) || strings.Contains(s.Text(), ":-3") {
 			continue
 		}
 		checked++
@@ -79,4 +79,90 @@ func contradicts(g *assign.Group) bool {
 		}
 	}
 	return false
+}
+
+// Racks and client tags count in every round of a plan, not in the first alone:
+// it ends where a group of members with those racks and tags comes to rest, and
+// elsewhere without them.
+func TestPlansKeepRacksAndTags(t *testing.T) {
+	f, err := os.Open("../../testdata/assign/high-availability.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	list, err := scenario.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	racks, tags := 0, 0
+	for i := range list {
+		k := list[i].Kafka
+		if contradicts(k.Group) || len(k.Group.Settings.StandbyTags) == 0 && k.Group.Settings.RackStrategy == assign.RackNone {
+			continue
+		}
+		end, group := playedOut(t, fromAssign(k.Name, k.Assignor, k.KafkaVersion, k.Group))
+		for i, p := range k.Group.Processes {
+			if !reflect.DeepEqual(group.Processes[i].Tags, p.Tags) {
+				t.Errorf("%s: process %d has tags %v, want %v", k.Name, i, group.Processes[i].Tags, p.Tags)
+			}
+		}
+		res, err := assign.HighAvailability{}.Assign(group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range end {
+			if one := heldBy(&res.Processes[i]); !reflect.DeepEqual(end[i], one) {
+				t.Errorf("%s: process %d ends with %v, one more round gives %v", k.Name, i, end[i], one)
+			}
+		}
+		plain := *k.Group
+		plain.Settings.StandbyTags, plain.Settings.RackStrategy = nil, assign.RackNone
+		without, _ := playedOut(t, fromAssign(k.Name, k.Assignor, k.KafkaVersion, &plain))
+		switch {
+		case reflect.DeepEqual(end, without):
+		case k.Group.Settings.RackStrategy != assign.RackNone:
+			racks++
+		default:
+			tags++
+		}
+	}
+	t.Logf("another end because of racks %d times, of tags %d times", racks, tags)
+	if racks < 40 || tags < 10 {
+		t.Errorf("racks made a difference %d times, tags %d times", racks, tags)
+	}
+}
+
+// heldBy is the active and the standby tasks of a process.
+func heldBy(p *assign.ProcessResult) [2][]assign.Task {
+	return [2][]assign.Task{sorted(p.Active), sorted(p.Standby)}
+}
+
+// playedOut runs a scenario to its end, and gives the tasks of each process, and
+// what the members would report then.
+func playedOut(t *testing.T, in *Input) ([][2][]assign.Task, *assign.Group) {
+	t.Helper()
+	o := &Options{Follow: FollowFast}
+	set, err := resolve(in, in.Assignor, o)
+	if err != nil {
+		t.Fatalf("%s: %v", in.Group, err)
+	}
+	c := newClassicSim(in, o, set, newRecorder(in, set.AcceptableLag, Rate{}), 1)
+	if err := c.change(nil, true); err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; ; n++ {
+		more, err := c.round()
+		if err != nil || n > 300 {
+			t.Fatalf("%s: %d rounds, %v", in.Group, n, err)
+		}
+		if !more {
+			break
+		}
+	}
+	c.join()
+	var end [][2][]assign.Task
+	for i := range c.last.Processes {
+		end = append(end, heldBy(&c.last.Processes[i]))
+	}
+	return end, c.group()
 }
