@@ -3,11 +3,10 @@ package io.github.streamctl.streams;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
@@ -31,14 +30,14 @@ final class ControlReader {
     }
   }
 
-  private final Map<String, Object> configs;
+  private final Supplier<Consumer<byte[], byte[]>> consumers;
   private final TopicPartition partition;
   private Consumer<byte[], byte[]> consumer;
   private ControlView view = new ControlView();
   private long wholeAt;
 
-  ControlReader(Map<String, Object> configs, String topic) {
-    this.configs = configs;
+  ControlReader(Supplier<Consumer<byte[], byte[]>> consumers, String topic) {
+    this.consumers = consumers;
     this.partition = new TopicPartition(topic, 0);
   }
 
@@ -47,7 +46,7 @@ final class ControlReader {
     long until = System.nanoTime() + within.toNanos();
     try {
       if (consumer == null) {
-        consumer = new KafkaConsumer<>(configs);
+        consumer = consumers.get();
         view = new ControlView();
         wholeAt = System.nanoTime() - WHOLE_AGAIN_NS;
       }

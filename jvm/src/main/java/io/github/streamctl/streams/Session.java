@@ -10,6 +10,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,10 +52,10 @@ final class Session {
   /** Writes records. */
   final Publisher publisher;
 
-  private Session(String topic, Map<String, Object> consumer, Map<String, Object> producer) {
+  Session(String topic, ControlReader reader, Publisher publisher) {
     this.topic = topic;
-    reader = new ControlReader(consumer, topic);
-    publisher = new Publisher(producer, topic);
+    this.reader = reader;
+    this.publisher = publisher;
     readers = new ScheduledThreadPoolExecutor(1, r -> daemon(r, "streamctl-control-reader"));
     readers.setKeepAliveTime(IDLE.toSeconds(), TimeUnit.SECONDS);
     readers.allowCoreThreadTimeOut(true);
@@ -73,8 +74,11 @@ final class Session {
     synchronized (ALL) {
       long now = System.nanoTime();
       ALL.values().removeIf(s -> now - s.usedAt > FORGET_NS);
-      Session s = ALL.computeIfAbsent(key,
-          k -> new Session(set.topic, ClientConfigs.consumer(configs), ClientConfigs.producer(configs, set.timeoutMs)));
+      Session s = ALL.computeIfAbsent(key, k -> {
+        Map<String, Object> consumer = ClientConfigs.consumer(configs);
+        return new Session(set.topic, new ControlReader(() -> new KafkaConsumer<>(consumer), set.topic),
+            new Publisher(ClientConfigs.producer(configs, set.timeoutMs), set.topic));
+      });
       s.usedAt = now;
       return s;
     }
@@ -82,15 +86,33 @@ final class Session {
 
   /** Reads the topic up to its end. If that takes longer than it may, or fails, the marks that are known hold. */
   void refresh(long timeoutMs) {
-    if (reading == null || reading.isDone()) {
-      long mine = ++reads;
-      reading = readers.submit(() -> reader.read(Duration.ofMillis(timeoutMs)));
-      readers.schedule(() -> closeIfIdle(mine), IDLE.toMillis(), TimeUnit.MILLISECONDS);
+    long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+    boolean late = reading != null && !reading.isDone(); // a reading of the round before that took too long
+    if (!late) {
+      read(timeoutMs);
     }
+    take(until, timeoutMs);
+    long left = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
+    if (late && error != null && left > 0) {
+      read(left);
+      take(until, timeoutMs);
+    }
+    if (error != null) {
+      LOG.warn("{}; the {} marks that are known hold until it can be read", error, known.marks.size());
+    }
+  }
+
+  private void read(long withinMs) {
+    long mine = ++reads;
+    reading = readers.submit(() -> reader.read(Duration.ofMillis(withinMs)));
+    readers.schedule(() -> closeIfIdle(mine), IDLE.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private void take(long until, long timeoutMs) {
     error = null;
     exists = false;
     try {
-      ControlView view = reading.get(timeoutMs, TimeUnit.MILLISECONDS);
+      ControlView view = reading.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
       exists = view != null;
       wasRead = true;
       known = exists ? view : new ControlView();
@@ -102,9 +124,6 @@ final class Session {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       error = "interrupted while topic \"" + topic + "\" was read";
-    }
-    if (error != null) {
-      LOG.warn("{}; the {} marks that are known hold until it can be read", error, known.marks.size());
     }
   }
 

@@ -1,0 +1,75 @@
+package io.github.streamctl.streams;
+
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.TopicPartition;
+
+/** A topic of one partition, and consumers of it that do as much as reading it needs, in all releases of Kafka. */
+final class Log {
+  static final String TOPIC = "app-streamctl-control";
+  private static final TopicPartition PARTITION = new TopicPartition(TOPIC, 0);
+
+  List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>(); // null: there is no topic
+  KafkaException failing; // what every request ends with, null: none does
+  Duration hanging = Duration.ZERO; // how long every poll takes
+  int opened;
+  int closed;
+  int delivered; // records that were handed out in all
+
+  void add(String key, String value) {
+    records.add(new ConsumerRecord<>(TOPIC, 0, records.size(), key.getBytes(StandardCharsets.UTF_8),
+        value == null ? null : value.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  @SuppressWarnings("unchecked")
+  Consumer<byte[], byte[]> consumer() {
+    opened++;
+    long[] at = {0};
+    return (Consumer<byte[], byte[]>) Proxy.newProxyInstance(Log.class.getClassLoader(), new Class<?>[] {Consumer.class}, (self, method, args) -> {
+      if (failing != null && !method.getName().equals("close")) {
+        throw failing;
+      }
+      switch (method.getName()) {
+        case "partitionsFor":
+          return records == null ? null : Collections.singletonList(new PartitionInfo(TOPIC, 0, null, null, null));
+        case "endOffsets":
+          return Collections.singletonMap(PARTITION, (long) records.size());
+        case "seek":
+          at[0] = (long) args[1];
+          return null;
+        case "seekToBeginning":
+          at[0] = 0;
+          return null;
+        case "position":
+          return at[0];
+        case "poll":
+          return poll(at);
+        case "close":
+          closed++;
+          return null;
+        default:
+          return null; // assign
+      }
+    });
+  }
+
+  @SuppressWarnings("deprecation") // the other constructor is not in 3.8
+  private ConsumerRecords<byte[], byte[]> poll(long[] at) {
+    LockSupport.parkNanos(hanging.toNanos());
+    List<ConsumerRecord<byte[], byte[]>> rest = new ArrayList<>(records.subList((int) at[0], records.size()));
+    at[0] = records.size();
+    delivered += rest.size();
+    return new ConsumerRecords<>(Map.of(PARTITION, rest));
+  }
+}

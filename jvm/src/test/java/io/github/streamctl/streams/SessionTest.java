@@ -1,0 +1,150 @@
+package io.github.streamctl.streams;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.HashMap;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.junit.jupiter.api.Test;
+
+/** What a leader makes of the control topic from round to round. */
+class SessionTest {
+  private static final String A = "a0000000-0000-4000-8000-000000000001";
+  private static final String B = "b0000000-0000-4000-8000-000000000002";
+
+  private final Log log = new Log();
+  private final Session session = new Session(Log.TOPIC, new ControlReader(log::consumer, Log.TOPIC), new Publisher(new HashMap<>(), Log.TOPIC));
+  private final PluginSettings settings = new PluginSettings(Collections.singletonMap("application.id", "app"));
+
+  private static String mark(String id, String timeout) {
+    return "{\"schema_version\":1,\"mark\":\"" + id + "\",\"timeout_ms\":" + timeout + ",\"deadline\":null,\"at\":\"2026-11-30T06:30:00.000Z\","
+        + "\"who\":\"alice\",\"reason\":null}";
+  }
+
+  private Group round() {
+    App app = new App();
+    app.subtopology(0, 2, true);
+    app.process(A, 1);
+    app.process(B, 1);
+    Group g = new Group(app);
+    session.refresh(2_000);
+    session.mark(g, settings, A);
+    return g;
+  }
+
+  @Test
+  void fromWhereItEnded() {
+    log.add("leaving/" + B, mark("m-1", "null"));
+    log.add("note", "of somebody else");
+    assertEquals("m-1", round().find(B).mark.id);
+    assertEquals(Long.valueOf(2), session.offset());
+    log.add("leaving/" + B, null);
+    assertFalse(round().find(B).marked());
+    assertEquals(3, log.delivered);
+    assertEquals(1, log.opened);
+  }
+
+  @Test
+  void noTopic() {
+    log.records = null;
+    assertFalse(round().find(B).marked());
+    assertTrue(!session.exists && session.error == null);
+    log.records = new java.util.ArrayList<>();
+    log.add("leaving/" + B, mark("m-1", "null"));
+    assertTrue(round().find(B).marked());
+    log.records = null; // somebody deleted it
+    assertFalse(round().find(B).marked());
+    assertFalse(session.exists);
+  }
+
+  @Test
+  void madeAnew() {
+    log.add("leaving/" + B, mark("m-1", "null"));
+    log.add("leaving/" + A, mark("m-2", "null"));
+    assertTrue(round().find(B).marked());
+    log.records.clear();
+    log.add("leaving/" + A, mark("m-3", "null"));
+    Group g = round();
+    assertFalse(g.find(B).marked());
+    assertEquals("m-3", g.find(A).mark.id);
+  }
+
+  @Test
+  void goesOnWithWhatItKnows() {
+    log.add("leaving/" + B, mark("m-1", "null"));
+    assertTrue(round().find(B).marked());
+    log.failing = new TopicAuthorizationException(Log.TOPIC);
+    assertTrue(round().find(B).marked());
+    assertTrue(session.error.contains("needs READ and DESCRIBE") && !session.exists, session.error);
+    log.failing = null;
+    log.add("leaving/" + B, null);
+    assertFalse(round().find(B).marked());
+    assertNull(session.error);
+    assertEquals(1, log.closed);
+  }
+
+  /** A broker that hangs costs a round what it may cost, no more; what it says later counts in the next. */
+  @Test
+  void inTime() throws Exception {
+    log.add("leaving/" + B, mark("m-1", "null"));
+    log.hanging = Duration.ofMillis(400);
+    long before = System.nanoTime();
+    session.refresh(50);
+    assertTrue(System.nanoTime() - before < 300_000_000L, "the round waited too long");
+    assertTrue(session.error.contains("was not read within 50 ms"), session.error);
+    log.hanging = Duration.ZERO;
+    assertTrue(round().find(B).marked());
+  }
+
+  /** Time counts from the first sight of an id; a longer time-out under the same id lengthens it. */
+  @Test
+  void deadlines() throws Exception {
+    log.add("leaving/" + B, mark("m-1", "30"));
+    Member b = round().find(B);
+    assertTrue(!b.expired && b.remainingMs <= 30);
+    Thread.sleep(40);
+    assertTrue(round().find(B).expired);
+    log.add("leaving/" + B, mark("m-1", "600000"));
+    b = round().find(B);
+    assertTrue(!b.expired && b.remainingMs < 600_000 - 39, "remaining " + b.remainingMs);
+    log.add("leaving/" + B, mark("m-2", "30"));
+    assertFalse(round().find(B).expired, "another id is a new mark");
+    log.add("leaving/" + B, mark("m-2", "null"));
+    assertNull(round().find(B).remainingMs);
+  }
+
+  @Test
+  void departed() {
+    log.add("leaving/" + B, mark("m-1", "null"));
+    Round before = new Round();
+    before.members.add(A);
+    Group g = round();
+    g.members.removeIf(m -> m.id.equals(B));
+    assertEquals(Collections.emptyList(), session.departed(g, before), "it was not there before");
+    before.members.add(B);
+    assertEquals(Collections.singletonList(B), session.departed(g, before));
+    assertEquals(Collections.emptyList(), session.departed(round(), before));
+  }
+
+  /** Another leader's round counts when it came after the one that this process led. */
+  @Test
+  void roundBefore() {
+    round();
+    assertNull(session.before(A));
+    Round own = new Round();
+    session.led(own);
+    assertEquals(own, session.before(A));
+    log.add("status/" + A, "{\"schema_version\":1,\"source\":\"plug-in\",\"round\":{\"instances\":[]}}");
+    round();
+    assertEquals(own, session.before(A), "its own record says what it remembers");
+    log.add("status/" + B, "{\"schema_version\":1,\"source\":\"plug-in\",\"round\":{\"instances\":[{\"id\":\"" + B + "\",\"leaving\":false,\"tasks\":[]}]}}");
+    round();
+    assertTrue(session.before(A).members.contains(B));
+    session.led(own);
+    assertEquals(own, session.before(A));
+  }
+}
