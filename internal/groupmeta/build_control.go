@@ -70,7 +70,7 @@ func (b *groupBuilder) applyControl() {
 		}
 		b.g.Marks = append(b.g.Marks, mark)
 	}
-	b.statusOfInstances(known)
+	b.statusOfInstances(known, identified)
 }
 
 // identified reports whether it is known which instances the group has: each
@@ -102,11 +102,11 @@ func (b *groupBuilder) honour(mark *model.Mark, in *model.Instance) {
 }
 
 // statusOfInstances says what each instance wrote about itself last.
-func (b *groupBuilder) statusOfInstances(known map[string]*model.Instance) {
+func (b *groupBuilder) statusOfInstances(known map[string]*model.Instance, identified bool) {
 	for _, id := range slices.Sorted(maps.Keys(b.control.Status)) {
 		s := b.control.Status[id]
 		b.g.Control.Status = append(b.g.Control.Status, model.InstanceStatus{
-			Instance: id, Gone: known[id] == nil, Source: string(s.Source), Software: s.Software, Version: s.Version, At: s.At,
+			Instance: id, Gone: identified && known[id] == nil, Source: string(s.Source), Software: s.Software, Version: s.Version, At: s.At,
 			Generation: s.Generation, Mode: string(s.Mode), Epoch: s.Epoch, ControlOffset: s.ControlOffset, ControlError: s.ControlError,
 			Marks: slices.Sorted(slices.Values(s.Marks)), Leads: s.Round != nil,
 		})
