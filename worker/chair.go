@@ -121,8 +121,12 @@ func (i *Instance) sit(c *chair, number int, as Mode) (*seat.Seat, error) {
 	return seat.Open(o)
 }
 
-// stale says that another seat has taken the chair; Instance.mu is held.
-func (h *sitter) stale() bool { return h.i.dead || h.number != h.taken }
+// gone says that another seat has taken the chair; Instance.mu is held.
+func (h *sitter) gone() bool { return h.i.dead || h.number != h.taken }
+
+// stale says that the seat is gone, or about to be since the mode has changed:
+// what the group decides that is left does not count. Instance.mu is held.
+func (h *sitter) stale() bool { return h.gone() || h.i.st.members[h.n].as != h.as }
 
 // BeforeJoin stops what must be revoked, and returns when it is committed.
 func (h *sitter) BeforeJoin() {
@@ -174,16 +178,18 @@ func (h *sitter) Assign(r seat.Round) (map[string][]byte, error) {
 	if err != nil {
 		i.events.emit(Event{Kind: Trouble, Worker: h.n, Err: err})
 	}
+	i.notice(protocolType(h.as), r)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	l, err := i.st.decide(protocolType(h.as), r)
+	l, err := i.st.decide(protocolType(h.as), r, h.stale())
 	if err != nil {
 		return nil, err
 	}
-	if !h.stale() {
-		i.led, i.ledGen = l, r.Generation
-		i.events.emit(Event{Kind: RoundLed, Worker: h.n, Generation: r.Generation, Leader: true, Round: l.round(r.Generation)})
+	if h.stale() {
+		return l.encode(protocolType(h.as), r.Generation)
 	}
+	i.led, i.ledGen = l, r.Generation
+	i.events.emit(Event{Kind: RoundLed, Worker: h.n, Generation: r.Generation, Leader: true, Round: l.round(r.Generation)})
 	return l.encode(protocolType(h.as), r.Generation)
 }
 
@@ -193,6 +199,9 @@ func (h *sitter) Assigned(s seat.Session) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if h.stale() {
+		if !h.gone() {
+			h.holdLast(s)
+		}
 		return
 	}
 	e := Event{Kind: RoundDone, Worker: h.n, Generation: s.Generation}
@@ -221,11 +230,23 @@ func (h *sitter) Assigned(s seat.Session) {
 func (h *sitter) hold(s seat.Session) {
 	owned := map[model.TaskID]bool{}
 	for id, c := range h.i.st.members[h.n].tasks {
-		owned[id] = c.role == model.Active && c.open
+		owned[id] = c.role == model.Active
 	}
 	h.ses.set(func(x *session) {
 		x.member, x.generation, x.in, x.closing, x.owned = s.MemberID, s.Generation, true, false, owned
 	})
+}
+
+// holdLast notes a round of the group that is about to be left: tasks that are
+// being stopped still commit by it, if they are still the worker's.
+func (h *sitter) holdLast(s seat.Session) {
+	owned := map[model.TaskID]bool{}
+	if a, err := groupmeta.ParseWorkerAssignment(protocolType(h.as), s.Assignment); err == nil && s.Protocol == seat.Protocol {
+		for _, t := range a.Tasks {
+			owned[t.ID] = t.Role == model.Active
+		}
+	}
+	h.ses.set(func(x *session) { x.member, x.generation, x.owned = s.MemberID, s.Generation, owned })
 }
 
 // unusable takes an assignment that is none: the leader does not know us, or is
@@ -249,10 +270,13 @@ func (h *sitter) Lost(err error) {
 	i := h.i
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if h.stale() {
+	if h.gone() {
 		return
 	}
 	h.ses.set(func(s *session) { s.in, s.owned = false, nil })
+	if h.stale() {
+		return // everything is closed already, and carried over
+	}
 	i.st.lost(h.n)
 	for _, s := range i.slots {
 		s.quick = s.quick || s.owner == h.n && s.is == slotActive

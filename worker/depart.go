@@ -20,9 +20,6 @@ func (i *Instance) depart(why EventKind) {
 	if i.st.mark != nil {
 		e.Mark = i.st.mark.id
 	}
-	for _, c := range i.seats {
-		c.ses.set(func(s *session) { s.closing = true })
-	}
 	i.st.closeAll()
 	i.reconcile()
 	go i.leave(e)

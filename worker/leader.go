@@ -21,8 +21,10 @@ type leaderRound struct {
 	result  assign.LearnerResult
 }
 
-// decide computes a round.
-func (s *state) decide(protocolType string, r seat.Round) (*leaderRound, error) {
+// decide computes a round. A leader that is about to leave for a mode switch
+// holds: it decides as if the switch were over and members still on their way
+// back, so that those who left already find what they had.
+func (s *state) decide(protocolType string, r seat.Round, hold bool) (*leaderRound, error) {
 	l := &leaderRound{of: s, counts: r.Partitions, members: map[string]*groupmeta.StreamMetadata{}}
 	for _, m := range r.Members {
 		md, err := groupmeta.ParseWorkerMetadata(protocolType, m.Metadata)
@@ -42,7 +44,11 @@ func (s *state) decide(protocolType string, r seat.Round) (*leaderRound, error) 
 		Factor: s.set.BalancingFactor, MaxLearners: int(s.set.MaxLearners), Standbys: int(s.set.StandbyReplicas), AcceptableLag: s.set.AcceptableLag,
 	}}
 	for _, id := range l.order {
-		in.Instances = append(in.Instances, l.instance(id))
+		one := l.instance(id)
+		if hold {
+			one.Workers[0].SwitchOpen, one.Workers[0].LastInstances = true, len(l.order)+1
+		}
+		in.Instances = append(in.Instances, one)
 	}
 	l.result = assign.Learner(in)
 	return l, nil

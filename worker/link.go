@@ -136,6 +136,27 @@ func (l *link) apply(first bool) {
 	i.follow(Mode(mode.Mode), mode.Epoch, mode.Allowed)
 }
 
+// lookForMode reads the topic once more, beside the follower, and takes a mode
+// record that the follower has not come to yet.
+func (l *link) lookForMode(ctx context.Context) {
+	c, err := l.topic.Read(ctx)
+	if err != nil {
+		return // the follower says what is wrong with the topic
+	}
+	s := control.Fold(c.Records)
+	l.mu.Lock()
+	known := l.state.Offset
+	l.mu.Unlock()
+	if s.Mode == nil || s.Mode.Offset < known {
+		return
+	}
+	l.i.mu.Lock()
+	defer l.i.mu.Unlock()
+	if !l.i.departing && !l.i.dead {
+		l.i.follow(Mode(s.Mode.Mode), s.Mode.Epoch, s.Mode.Allowed)
+	}
+}
+
 // marked takes a mark on this instance; i.mu is held.
 func (i *Instance) marked(id string, timeout *time.Duration) {
 	now := time.Now()

@@ -187,7 +187,7 @@ func (r *rig) produce(n int) {
 		}
 	}
 	if err := r.cl.ProduceSync(context.Background(), list...).FirstErr(); err != nil {
-		r.t.Fatal(err)
+		r.t.Error(err)
 	}
 }
 
@@ -272,10 +272,27 @@ func (r *rig) tail(n int) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var b strings.Builder
-	for _, e := range r.events[max(0, len(r.events)-n):] {
-		fmt.Fprintf(&b, "%s %s %s w%d %s gen %d %s %s %v\n", e.At.Format("05.000"), r.names[e.Instance], e.Kind, e.Worker, e.Task, e.Generation, e.Mark, e.Text, e.Err)
+	list := slices.DeleteFunc(slices.Clone(r.events), func(e worker.Event) bool { return e.Kind == worker.Committed || e.Kind == worker.Restoring })
+	for _, e := range list[max(0, len(list)-n):] {
+		fmt.Fprintf(&b, "%s %s %s w%d %s gen %d %s %s %s %v %s\n", e.At.Format("05.000"), r.names[e.Instance], e.Kind, e.Worker, e.Task, e.Generation, e.Mark, e.Mode, e.Text, e.Err, r.told(e.Round))
 	}
 	return b.String()
+}
+
+// told shows a round.
+func (r *rig) told(round *worker.Round) string {
+	if round == nil {
+		return ""
+	}
+	s := ""
+	for _, in := range round.Instances {
+		s += r.names[in.ID] + "["
+		for _, t := range in.Tasks {
+			s += fmt.Sprintf("T%d %s %v;", r.label(t.ID), t.Role, t.Tags)
+		}
+		s += "] "
+	}
+	return fmt.Sprintf("%swaiting=%v another=%v", s, round.SwitchWaiting, round.AnotherRound)
 }
 
 // becomes waits for a picture.

@@ -32,6 +32,7 @@ func three(t *testing.T) *rig {
 }
 
 func TestStoryScaleUp(t *testing.T) {
+	t.Parallel()
 	r := three(t)
 	r.start("S4")
 	r.becomes("S1[T1,T2] S2[T3,T4] S3[T5] S4[] learns T1")
@@ -47,6 +48,7 @@ func TestStoryScaleUp(t *testing.T) {
 }
 
 func TestStoryLeaderCrash(t *testing.T) {
+	t.Parallel()
 	r := three(t)
 	r.start("S4")
 	r.becomes("S1[T1,T2] S2[T3,T4] S3[T5] S4[] learns T1")
@@ -59,6 +61,7 @@ func TestStoryLeaderCrash(t *testing.T) {
 }
 
 func TestStoryScaleDown(t *testing.T) {
+	t.Parallel()
 	r := three(t)
 	s2 := r.live["S2"]
 	r.mark("S2", "drain-1", 0)
@@ -98,6 +101,7 @@ func TestStoryScaleDown(t *testing.T) {
 }
 
 func TestStoryFromTheGround(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, 5)
 	strict := func(c *worker.Config) { c.Settings.BalancingFactor = 1000 }
 	r.start("S1", strict)
@@ -131,6 +135,7 @@ func TestStoryFromTheGround(t *testing.T) {
 // A mark that times out: the instance goes at once, learners take over as they
 // are.
 func TestStoryTimeout(t *testing.T) {
+	t.Parallel()
 	r := three(t)
 	s2 := r.live["S2"]
 	before := time.Now()
@@ -155,6 +160,7 @@ func TestStoryTimeout(t *testing.T) {
 // A mark that is withdrawn: the learners are dropped, the owner keeps its
 // tasks; the same id again would change the timeout only.
 func TestStoryWithdrawn(t *testing.T) {
+	t.Parallel()
 	r := three(t)
 	r.mark("S2", "drain-3", time.Hour)
 	r.becomes("S1[T1,T2] learns T3 S2[T3,T4] S3[T5] learns T4")
@@ -173,6 +179,7 @@ func TestStoryWithdrawn(t *testing.T) {
 // An instance that keeps its state directory is not drained again at its next
 // start: the mark from before is withdrawn.
 func TestStoryRestartWithdraws(t *testing.T) {
+	t.Parallel()
 	r := three(t)
 	r.mark("S2", "drain-4", time.Hour)
 	r.becomes("S1[T1,T2] learns T3 S2[T3,T4] S3[T5] learns T4")

@@ -1,10 +1,13 @@
 package worker
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/seat"
 )
 
 func other(m Mode) Mode {
@@ -34,7 +37,6 @@ func (i *Instance) follow(mode Mode, epoch int64, allowed time.Duration) {
 		}
 	}
 	for _, c := range i.seats {
-		c.ses.set(func(s *session) { s.closing = true })
 		if c.seat != nil {
 			c.seat.Hurry(true)
 		}
@@ -42,6 +44,28 @@ func (i *Instance) follow(mode Mode, epoch int64, allowed time.Duration) {
 	i.reconcile()
 	for _, c := range i.seats {
 		c.move()
+	}
+}
+
+// noticeWait bounds the leader's look at the control topic in a round.
+const noticeWait = time.Second
+
+// notice is for the leader of a round in which instances are missing that were
+// in the one before: perhaps they left for a mode switch that this instance did
+// not read of yet. Then it must not take what they will come back with, so it
+// looks before it assigns.
+func (i *Instance) notice(protocolType string, r seat.Round) {
+	before, here := 0, map[string]bool{}
+	for _, m := range r.Members {
+		if md, err := groupmeta.ParseWorkerMetadata(protocolType, m.Metadata); err == nil {
+			here[md.Instance] = true
+			before = max(before, int(md.LastInstances))
+		}
+	}
+	if len(here) < before {
+		ctx, cancel := context.WithTimeout(i.ctx, noticeWait)
+		defer cancel()
+		i.link.lookForMode(ctx)
 	}
 }
 
