@@ -15,11 +15,13 @@ import (
 
 // Options says how the embedded cluster is to be.
 type Options struct {
-	Port    int          // of the first broker; 0: a free one
-	Brokers int          // 0 means 1
-	Now     time.Time    // planned rebalances of replayed groups are shifted to this moment
-	Kfake   []kfake.Opt  // more options, for tests
-	Log     func(string) // one line a step; nil: silent
+	Port    int         // of the first broker; 0: a free one
+	Brokers int         // 0 means 1
+	Now     time.Time   // planned rebalances of replayed groups are shifted to this moment
+	Kfake   []kfake.Opt // more options, for tests
+
+	MinSession time.Duration // the shortest session that a member may ask for; 0: what brokers have by default, 6 s
+	Log        func(string)  // one line a step; nil: silent
 }
 
 // Lab is a running embedded cluster.
@@ -41,6 +43,9 @@ func Start(o Options) (*Lab, error) {
 		kfake.NumBrokers(o.Brokers),
 		kfake.ClusterID("streamctl-lab"),
 		kfake.GroupMaxSessionTimeout(replaySession),
+	}
+	if o.MinSession > 0 {
+		opts = append(opts, kfake.GroupMinSessionTimeout(o.MinSession))
 	}
 	if o.Port != 0 {
 		ports := make([]int, o.Brokers)

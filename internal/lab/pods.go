@@ -1,0 +1,266 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/streamctl/streamctl/worker"
+)
+
+// PodState is what became of an instance of a job.
+type PodState string
+
+// The states. Only those that run and those that are paused have tasks.
+const (
+	Running PodState = "running"
+	Paused  PodState = "paused"  // cut off from the broker
+	Stopped PodState = "stopped" // it left the group by itself
+	Killed  PodState = "killed"  // as in a crash: the group does not know yet
+	Drained PodState = "drained" // it was marked as leaving and owned nothing any more
+	Expired PodState = "expired" // it was marked as leaving and its time was up
+	Failed  PodState = "failed"
+)
+
+// pod is one instance of a job, with the directory that survives it.
+type pod struct {
+	name  string
+	in    *worker.Instance // nil while it is being started
+	state PodState
+	why   string // what it failed of
+}
+
+// ErrNoInstance is wrapped by errors about a name that no instance has.
+var ErrNoInstance = errors.New("no such instance")
+
+// Add starts so many new instances, with the next names that are free, and
+// returns their names.
+func (j *Job) Add(ctx context.Context, n int) ([]string, error) {
+	var names []string
+	j.mu.Lock()
+	for i := 0; len(names) < n; i++ {
+		if name := podName(i); j.pods[name] == nil {
+			names = append(names, name)
+		}
+	}
+	j.mu.Unlock()
+	return names, j.AddNamed(ctx, names...)
+}
+
+// podName is pod-a, pod-b … pod-z, pod-aa.
+func podName(i int) string {
+	s := ""
+	for ; i >= 0; i = i/26 - 1 {
+		s = string(rune('a'+i%26)) + s
+	}
+	return "pod-" + s
+}
+
+// maxPods bounds the instances of a job, gone ones included.
+const maxPods = 200
+
+// AddNamed starts new instances with these names.
+func (j *Job) AddNamed(ctx context.Context, names ...string) error {
+	j.steer.Lock()
+	defer j.steer.Unlock()
+	j.mu.Lock()
+	err := j.mayAdd(names)
+	if err == nil {
+		for _, n := range names {
+			j.pods[n] = &pod{name: n, state: Running}
+		}
+	}
+	j.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	failed := make(chan error, len(names))
+	for _, n := range names {
+		go func() { failed <- j.start(ctx, n) }()
+	}
+	for range names {
+		err = errors.Join(err, <-failed)
+	}
+	return err
+}
+
+func (j *Job) mayAdd(names []string) error {
+	if len(j.pods)+len(names) > maxPods {
+		return fmt.Errorf("a lab has at most %d instances", maxPods)
+	}
+	for i, n := range names {
+		if !validName(n) {
+			return fmt.Errorf("instance %q: a name has 1 to 40 of a-z, 0-9 and -", n)
+		}
+		if j.pods[n] != nil {
+			return fmt.Errorf("instance %q is there already: %s", n, j.pods[n].state)
+		}
+		for _, o := range names[:i] {
+			if o == n {
+				return fmt.Errorf("instance %q is named twice", n)
+			}
+		}
+	}
+	return nil
+}
+
+// validName keeps names fit for a client id and a directory.
+func validName(s string) bool {
+	return s != "" && len(s) <= 40 && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// start brings an instance up; j.steer is held.
+func (j *Job) start(ctx context.Context, name string) error {
+	j.mu.Lock()
+	rate := j.restoreRate
+	j.mu.Unlock()
+	in, err := worker.Start(ctx, worker.Config{
+		Group: j.o.Group, Topology: []worker.Subtopology{{Sources: []string{j.o.input()}, Changelog: j.o.changelog()}},
+		NewProcessor: func(t worker.TaskID) worker.Processor { return &counter{l: j.ledger, task: t} },
+		Client:       []kgo.Opt{kgo.SeedBrokers(j.l.cluster.ListenAddrs()...)},
+		ClientID:     name, Host: name, StateDir: filepath.Join(j.dir, name), Workers: j.o.Workers, Settings: j.settings,
+		SessionTimeout: j.o.SessionTimeout, RebalanceTimeout: 20 * time.Second, Heartbeat: heartbeat,
+		CommitInterval: time.Second, MetadataMaxAge: 2 * time.Second, RestoreRate: rate,
+		Observer: func(e worker.Event) { j.observe(name, e) },
+	})
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	p := j.pods[name]
+	if err != nil {
+		p.state, p.why = Failed, err.Error()
+		return fmt.Errorf("instance %q: %w", name, err)
+	}
+	p.in, p.state, p.why = in, Running, ""
+	go j.await(p, in)
+	return nil
+}
+
+// await notes how an instance ended that was neither stopped nor killed.
+func (j *Job) await(p *pod, in *worker.Instance) {
+	err := in.Wait()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if p.in != in || p.state != Running && p.state != Paused {
+		return
+	}
+	if err != nil {
+		p.state, p.why = Failed, err.Error()
+		j.say("%s failed: %v", p.name, err)
+		return
+	}
+	p.state = Stopped
+}
+
+// live finds an instance that runs or is paused.
+func (j *Job) live(name string) (*pod, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	p := j.pods[name]
+	switch {
+	case p == nil:
+		return nil, fmt.Errorf("instance %q: %w", name, ErrNoInstance)
+	case p.in == nil || p.state != Running && p.state != Paused:
+		return nil, fmt.Errorf("instance %q is %s", name, p.state)
+	}
+	return p, nil
+}
+
+func (j *Job) mark(p *pod, s PodState) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	p.state = s
+}
+
+// Kill ends an instance as a crash does: nobody is told.
+func (j *Job) Kill(name string) error {
+	j.steer.Lock()
+	defer j.steer.Unlock()
+	p, err := j.live(name)
+	if err != nil {
+		return err
+	}
+	j.mark(p, Killed)
+	p.in.Kill()
+	j.ledger.gone(name, time.Now())
+	return nil
+}
+
+// Stop closes an instance: it commits and leaves the group.
+func (j *Job) Stop(ctx context.Context, name string) error {
+	j.steer.Lock()
+	defer j.steer.Unlock()
+	return j.stop(ctx, name)
+}
+
+func (j *Job) stop(ctx context.Context, name string) error {
+	p, err := j.live(name)
+	if err != nil {
+		return err
+	}
+	j.mark(p, Stopped)
+	err = p.in.Close(ctx)
+	j.ledger.gone(name, time.Now())
+	if err != nil {
+		return fmt.Errorf("instance %q: %w", name, err)
+	}
+	return nil
+}
+
+// Pause cuts an instance off from the broker: it goes on by itself, and is
+// thrown out when its session ends.
+func (j *Job) Pause(name string) error {
+	p, err := j.live(name)
+	if err != nil {
+		return err
+	}
+	if p.state == Paused {
+		return fmt.Errorf("instance %q is paused already", name)
+	}
+	j.mark(p, Paused)
+	p.in.Pause()
+	j.ledger.gone(name, time.Now())
+	return nil
+}
+
+// Resume ends a Pause.
+func (j *Job) Resume(name string) error {
+	p, err := j.live(name)
+	if err != nil {
+		return err
+	}
+	if p.state != Paused {
+		return fmt.Errorf("instance %q is not paused", name)
+	}
+	p.in.Resume()
+	j.mark(p, Running)
+	for _, t := range p.in.Stats().Tasks {
+		if t.Processing { // unless it was thrown out, of which it is about to learn
+			j.ledger.resumed(t.ID, name, time.Now())
+		}
+	}
+	return nil
+}
+
+// Restart starts an instance again with the state and the identity that it
+// had. One that runs is stopped before.
+func (j *Job) Restart(ctx context.Context, name string) error {
+	j.steer.Lock()
+	defer j.steer.Unlock()
+	if _, err := j.live(name); err == nil {
+		if err := j.stop(ctx, name); err != nil {
+			return err
+		}
+	}
+	j.mu.Lock()
+	p := j.pods[name]
+	j.mu.Unlock()
+	if p == nil {
+		return fmt.Errorf("instance %q: %w", name, ErrNoInstance)
+	}
+	return j.start(ctx, name)
+}
