@@ -75,7 +75,7 @@ func (o *planOptions) choose(list []scenario.Scenario, names []string) (*planRea
 			w.failures = append(w.failures, errs.WithHint(fmt.Errorf("scenario %q is not in file %q", name, path), "it holds "+sample(all)))
 			continue
 		}
-		w.inputs[name] = plan.FromScenario(&list[i])
+		w.inputs[name] = scenarioInput(&list[i])
 		w.ready = append(w.ready, &model.Group{ID: name})
 	}
 	return w, joinErrors(w.failures...)
@@ -97,4 +97,12 @@ func (w *planReading) input(g *model.Group) (*plan.Input, error) {
 		return in, nil
 	}
 	return plan.FromGroup(g)
+}
+
+// scenarioInput is what a scenario is planned from.
+func scenarioInput(s *scenario.Scenario) *plan.Input {
+	if s.Learner != nil {
+		return plan.FromLearner(s.Name, &s.Learner.Input)
+	}
+	return plan.FromAssign(s.Name, s.Assignor, s.Kafka.KafkaVersion, s.Kafka.Group)
 }

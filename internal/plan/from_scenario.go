@@ -6,21 +6,12 @@ import (
 
 	"github.com/streamctl/streamctl/internal/assign"
 	"github.com/streamctl/streamctl/internal/model"
-	"github.com/streamctl/streamctl/internal/scenario"
 )
 
-// FromScenario makes the input of a plan from a scenario.
-func FromScenario(s *scenario.Scenario) *Input {
-	if s.Learner != nil {
-		return fromLearner(s.Name, &s.Learner.Input)
-	}
-	return fromAssign(s.Name, s.Assignor, s.Kafka.KafkaVersion, s.Kafka.Group)
-}
-
-// fromAssign makes the input of a plan from the scenario of one of Kafka's
+// FromAssign makes the input of a plan from the scenario of one of Kafka's
 // assignors: what its members report is where the plan begins, and nothing
 // counts as restored since.
-func fromAssign(name, assignor, kafkaVersion string, g *assign.Group) *Input {
+func FromAssign(name, assignor, kafkaVersion string, g *assign.Group) *Input {
 	in := &Input{
 		Group: name, Kind: model.Classic, State: model.StateStable, Assignor: assignor, KafkaVersion: kafkaVersion,
 		Topology: g.Topology, TopicRacks: g.TopicRacks, Logs: scenarioLogs(g.Topology), Fingerprint: "scenario " + name,
@@ -78,9 +69,9 @@ func (in *Input) scenarioSettings(s *assign.Settings) {
 	}
 }
 
-// fromLearner makes the input of a plan from a scenario of our own protocol.
+// FromLearner makes the input of a plan from a scenario of our own protocol.
 // What a task's changelog holds is the largest lag that someone has of it.
-func fromLearner(name string, l *assign.LearnerInput) *Input {
+func FromLearner(name string, l *assign.LearnerInput) *Input {
 	subs := append([]assign.Subtopology(nil), l.Topology.Subtopologies()...)
 	largest := make([]int64, l.Topology.Len())
 	for _, i := range l.Instances {

@@ -37,7 +37,7 @@ func TestPlansOfScenariosBeginWithTheirRound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := fromAssign(k.Name, k.Assignor, k.KafkaVersion, k.Group)
+		in := FromAssign(k.Name, k.Assignor, k.KafkaVersion, k.Group)
 		o := &Options{}
 		set, err := resolve(in, in.Assignor, o)
 		if err != nil {
@@ -100,7 +100,7 @@ func TestPlansKeepRacksAndTags(t *testing.T) {
 		if contradicts(k.Group) || len(k.Group.Settings.StandbyTags) == 0 && k.Group.Settings.RackStrategy == assign.RackNone {
 			continue
 		}
-		end, group := playedOut(t, fromAssign(k.Name, k.Assignor, k.KafkaVersion, k.Group))
+		end, group := playedOut(t, FromAssign(k.Name, k.Assignor, k.KafkaVersion, k.Group))
 		for i, p := range k.Group.Processes {
 			if !reflect.DeepEqual(group.Processes[i].Tags, p.Tags) {
 				t.Errorf("%s: process %d has tags %v, want %v", k.Name, i, group.Processes[i].Tags, p.Tags)
@@ -117,7 +117,7 @@ func TestPlansKeepRacksAndTags(t *testing.T) {
 		}
 		plain := *k.Group
 		plain.Settings.StandbyTags, plain.Settings.RackStrategy = nil, assign.RackNone
-		without, _ := playedOut(t, fromAssign(k.Name, k.Assignor, k.KafkaVersion, &plain))
+		without, _ := playedOut(t, FromAssign(k.Name, k.Assignor, k.KafkaVersion, &plain))
 		switch {
 		case reflect.DeepEqual(end, without):
 		case k.Group.Settings.RackStrategy != assign.RackNone:
