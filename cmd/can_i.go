@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/kclient"
 	"github.com/streamctl/streamctl/internal/model"
@@ -51,7 +52,7 @@ hidden. One row stands for all commands that need the same; -o wide has each.
 type need struct {
 	command   string
 	operation string // Kafka's name
-	on        string // "cluster", "group", "topics"
+	on        string // "cluster", "group", "topics", "control topic"
 	api       string
 	purpose   string
 	required  bool // without it the command can do nothing
@@ -71,8 +72,24 @@ func needs() []need {
 			need{c, "DESCRIBE", "cluster", "DescribeLogDirs", "sizes in bytes", false},
 		)
 	}
+	list = append(list, need{"check stop", "READ", "group", "JoinGroup, LeaveGroup", "--refresh: a rebalance that is asked for", false})
+	for _, c := range markCommands() {
+		list = append(list,
+			need{c, "DESCRIBE", "group", "FindCoordinator, DescribeGroups", "who is there", true},
+			need{c, "DESCRIBE", "topics", "Metadata, ListOffsets", "what there is to restore", false},
+			need{c, "WRITE", onControl, "Metadata, Produce", "marks", true},
+			need{c, "READ", onControl, "Fetch", "marks are read back", true},
+			need{c, "CREATE", onControl, "CreateTopics", "the first mark of a group", false},
+		)
+	}
 	return list
 }
+
+// onControl is what needs of a group's control topic are on.
+const onControl = "control topic"
+
+// markCommands are the commands that write marks.
+func markCommands() []string { return []string{"mark-leaving", "unmark", "replace"} }
 
 func canICommands() []string {
 	var out []string
@@ -88,10 +105,13 @@ func canICommands() []string {
 func permissionTable() string {
 	var b strings.Builder
 	all := needs()
-	for _, c := range []string{"get groups", "describe"} {
+	for _, c := range []string{"get groups", "describe", "mark-leaving"} {
 		name := c
-		if c == "describe" {
+		switch c {
+		case "describe":
 			name = "describe, get instances|members|tasks, plan, wait, watch, check stop, snapshot"
+		case "mark-leaving":
+			name = strings.Join(markCommands(), ", ")
 		}
 		fmt.Fprintf(&b, "%s:\n", name)
 		for _, n := range all {
@@ -102,7 +122,7 @@ func permissionTable() string {
 			if n.required {
 				must = "required"
 			}
-			fmt.Fprintf(&b, "  %-16s on %-7s  %s: %s\n", n.operation, n.on, must, n.purpose)
+			fmt.Fprintf(&b, "  %-16s on %-13s  %s: %s\n", n.operation, n.on, must, n.purpose)
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")
@@ -159,13 +179,16 @@ func runCanI(ctx context.Context, o *canIOptions) error {
 		return errors.New("this cluster does not tell permissions")
 	}
 	group := o.d.defaultGroup()
-	var groups []string
+	var groups, topics []string
 	if group != "" {
 		groups = []string{group}
+		if slices.ContainsFunc(list, func(n need) bool { return n.on == onControl }) {
+			topics = []string{control.TopicName(group)}
+		}
 	} else {
 		o.d.note("no group is named: give -g GROUP to see what reading it needs")
 	}
-	found, err := a.Authorized(ctx, groups, nil)
+	found, err := a.Authorized(ctx, groups, topics)
 	if err != nil {
 		return err
 	}
@@ -240,12 +263,19 @@ func permissions(n need, group, who string, found *kclient.Authorization) []repo
 	if group == "" {
 		return nil
 	}
-	if len(found.Topics) == 0 {
-		return []report.Permission{row("topics of "+group, nil)}
-	}
-	out := make([]report.Permission, 0, len(found.Topics))
+	own := control.TopicName(group)
+	var out []report.Permission
 	for i := range found.Topics {
-		out = append(out, row("topic "+found.Topics[i].Name, &found.Topics[i]))
+		if (found.Topics[i].Name == own) == (n.on == onControl) {
+			out = append(out, row("topic "+found.Topics[i].Name, &found.Topics[i]))
+		}
+	}
+	switch {
+	case len(out) > 0:
+	case n.on == onControl:
+		out = append(out, row("topic "+own, nil))
+	default:
+		out = append(out, row("topics of "+group, nil))
 	}
 	return out
 }

@@ -2,9 +2,7 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,14 +19,15 @@ func newCheckCmd(d *deps) *cobra.Command {
 
 // checkStopOptions is everything `check stop` needs.
 type checkStopOptions struct {
-	d        *deps
+	*change
 	instance string
+	refresh  bool // ask a classic group for a round first
 	commands func(string) bool
 }
 
 func newCheckStopCmd(d *deps) *cobra.Command {
-	o := &checkStopOptions{d: d}
-	return &cobra.Command{
+	o := &checkStopOptions{change: newChange(d, "check stop --refresh", true)}
+	cmd := &cobra.Command{
 		Use: "stop INSTANCE", Short: "Is it safe to stop this instance now?",
 		Long: `Check whether an instance can stop without a task waiting for state. The exit
 code is 0 only if every active task on it is stateless or has a caught-up copy
@@ -37,22 +36,43 @@ classic group are as old as its last round. In a streams group the broker decide
 where a task goes: there the prediction (plan --remove) must put every task onto
 a caught-up copy.
 
+--refresh asks a classic group for a rebalance first, as rebalance does, so that
+every member reports how far its copies are, and judges by that. That is a change
+of the group: it asks before, and needs --yes without a terminal. Where the answer
+is yes already, or positions are never old (worker groups, streams groups of 4.4),
+nothing is asked for.
+
 INSTANCE is an instance id or its prefix, a member id or prefix, a client id, a
 static instance id or a host. Without -g and a default group it is looked up in
 every stream group that is visible.`,
-		Example: "  streamctl check stop pod-b -g shop\n  streamctl check stop 10.0.0.7 && systemctl stop shop",
+		Example: "  streamctl check stop pod-b -g shop\n  streamctl check stop pod-b -g shop --refresh --yes\n  streamctl check stop 10.0.0.7 && systemctl stop shop",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
 			o.instance, o.commands = a[0], commandsOf(c.Root())
+			if !o.refresh {
+				for _, flag := range []string{"dry-run", "reason", "force", "yes"} {
+					if c.Flags().Changed(flag) {
+						return errs.Usagef("--%s goes with --refresh only: without it nothing is changed", flag)
+					}
+				}
+			}
 			return runCheckStop(c.Context(), o)
 		},
 		ValidArgsFunction: completeItems(d, instanceNames),
 	}
+	cmd.Flags().BoolVar(&o.refresh, "refresh", false, "ask a classic group for a rebalance first: every member then reports its positions")
+	o.bind(cmd, "--refresh: do it even if the group has changed since it was shown")
+	return cmd
 }
 
 func runCheckStop(ctx context.Context, o *checkStopOptions) error {
 	if err := o.d.checkOutput(report.NewCheck(&model.Group{}, &model.Instance{}, progress.StopCheck{})); err != nil {
 		return err
+	}
+	if o.refresh {
+		if err := o.check(); err != nil {
+			return err
+		}
 	}
 	r, err := o.d.reader(ctx)
 	if err != nil {
@@ -64,8 +84,22 @@ func runCheckStop(ctx context.Context, o *checkStopOptions) error {
 		return err
 	}
 	c := progress.CheckStop(g, in)
-	if err := o.d.show(report.NewCheck(g, in, c).With(o.commands)); err != nil {
+	asked := false
+	if o.refresh {
+		if g, in, asked, err = o.refreshed(ctx, r, g, in, c); err != nil {
+			return err
+		}
+		if asked {
+			c = progress.CheckStopAfterRound(g, in)
+		}
+	}
+	rep := report.NewCheck(g, in, c).With(o.commands)
+	rep.Refreshed = asked
+	if err := o.d.show(rep); err != nil {
 		return err
+	}
+	if c.Answer == progress.Unknown && g.Kind == model.Classic && !o.refresh && g.State == model.StateStable && !r.offline() {
+		o.d.note("--refresh asks for a rebalance, which makes every member report")
 	}
 	if c.Answer != progress.Yes {
 		return errs.Silent(errs.Unmet)
@@ -79,7 +113,7 @@ func (o *checkStopOptions) find(ctx context.Context, r *reader) (*model.Group, *
 	id := o.d.defaultGroup()
 	if id == "" {
 		var err error
-		if id, err = o.lookUp(ctx, r); err != nil {
+		if id, err = r.lookUp(ctx, []string{o.instance}, "instance", instanceOf); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -97,47 +131,4 @@ func (o *checkStopOptions) find(ctx context.Context, r *reader) (*model.Group, *
 	}
 	// What could not be read must not make a yes: it makes the check fail.
 	return g, in, partialOf(groups)
-}
-
-// lookUp finds the one stream group that has an instance of that name.
-func (o *checkStopOptions) lookUp(ctx context.Context, r *reader) (string, error) {
-	l, err := r.list(ctx, nil)
-	if err != nil {
-		return "", err
-	}
-	var found []string
-	group := ""
-	for _, g := range l.streams {
-		in, err := model.ResolveInstance(g, o.instance)
-		if amb, ok := errors.AsType[*model.AmbiguousError](err); ok {
-			for _, c := range amb.Candidates {
-				found = append(found, fmt.Sprintf("%s (%s) in group %s", c.Name, c.ID, g.ID))
-			}
-		}
-		if err == nil {
-			group = g.ID
-			found = append(found, fmt.Sprintf("%s (%s) in group %s", in.Name, in.ID, g.ID))
-		}
-	}
-	switch len(found) {
-	case 1:
-		o.d.note("instance %s", found[0])
-		return group, l.err()
-	case 0:
-		if len(l.streams) == 0 {
-			return "", errors.Join(l.err(), r.noneVisible(l))
-		}
-		var refused []error
-		for _, g := range l.streams {
-			if g.Unread {
-				refused = append(refused, partial(g.Errors))
-			}
-		}
-		where := "the only stream group that is visible"
-		if n := len(l.streams); n > 1 {
-			where = fmt.Sprintf("any of the %d stream groups that are visible", n)
-		}
-		return "", joinErrors(l.err(), errors.Join(refused...), errs.WithHint(fmt.Errorf("no instance %q in %s", o.instance, where), "name the group: -g GROUP"))
-	}
-	return "", errs.WithHint(fmt.Errorf("instance %q is not unique: %s", o.instance, strings.Join(found, "; ")), "name the group: -g GROUP, or give more of the id")
 }

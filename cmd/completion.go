@@ -150,8 +150,17 @@ func completeGroups(d *deps, limit int) completer {
 // completeItems completes names of things in the group of -g, the context or
 // the only one visible.
 func completeItems(d *deps, names func(*model.Group) []string) completer {
+	return completeSome(d, 1, names)
+}
+
+// completeInstances completes names of instances, of any number.
+func completeInstances(d *deps) completer { return completeSome(d, -1, instanceNames) }
+
+// completeSome is completeItems for at most limit arguments; a negative limit
+// is none.
+func completeSome(d *deps, limit int, names func(*model.Group) []string) completer {
 	return func(c *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(given) > 0 {
+		if limit >= 0 && len(given) >= limit {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return completing(d, c, func(ctx context.Context, r *reader) []string {
@@ -169,7 +178,7 @@ func completeItems(d *deps, names func(*model.Group) []string) completer {
 			for _, g := range groups {
 				out = append(out, names(g)...)
 			}
-			return out
+			return slices.DeleteFunc(out, func(n string) bool { return slices.Contains(given, n) })
 		})
 	}
 }

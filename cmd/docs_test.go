@@ -65,7 +65,7 @@ func TestHelpNamesOnlyCommandsThatExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range pages {
-		for _, later := range []string{"mark-leaving", "remove-member", "streamctl rebalance", "streamctl mode", "streamctl replace", "--refresh"} {
+		for _, later := range []string{"streamctl mode"} {
 			if strings.Contains(text, later) {
 				t.Errorf("%s names %s", name, later)
 			}

@@ -44,7 +44,7 @@ func TestPermissionsPageSaysWhatCanISays(t *testing.T) {
 		}
 		rows = append(rows, r)
 	}
-	words := map[string]string{"cluster": "cluster", "group": "group", "topics": "topics"}
+	words := map[string]string{"cluster": "cluster", "group": "group", "topics": "topics", onControl: onControl}
 	for _, n := range needs() {
 		i := slices.IndexFunc(rows, func(r *row) bool {
 			for _, api := range strings.Split(n.api, ", ") {

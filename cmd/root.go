@@ -51,7 +51,7 @@ stronger than the configuration file.`,
 	root.AddCommand(
 		newGetCmd(d), newListCmd(d), newDescribeCmd(d),
 		newPlanCmd(d), newWaitCmd(d), newWatchCmd(d), newCheckCmd(d),
-		newRebalanceCmd(d), newRemoveMemberCmd(d),
+		newMarkLeavingCmd(d), newUnmarkCmd(d), newReplaceCmd(d), newRebalanceCmd(d), newRemoveMemberCmd(d), newModeCmd(d),
 		newSnapshotCmd(d), newDiffCmd(d), newDecodeCmd(d), newAssignCmd(d),
 		newCanICmd(d), newConfigCmd(d), newCompletionCmd(d), newLabCmd(d), newVersionCmd(d), newDocsCmd(d),
 	)

@@ -23,7 +23,7 @@ func sections() []section {
 	return []section{
 		{"See", []string{"get", "list", "describe", "watch"}},
 		{"Decide and wait", []string{"check", "plan", "wait"}},
-		{"Change", []string{"rebalance", "remove-member", "mode"}},
+		{"Change", []string{"mark-leaving", "unmark", "replace", "rebalance", "remove-member", "mode"}},
 		{"Keep and compare", []string{"snapshot", "diff", "decode", "assign"}},
 		{"Connect and set up", []string{"config", "can-i", "version", "lab", "completion", "docs", "help"}},
 	}

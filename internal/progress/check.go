@@ -34,7 +34,15 @@ type StopCheck struct {
 // lagged then counts as not known, one whose position reaches the present end
 // as caught up. For streams groups the broker may give a task to an instance
 // without a copy, so the prediction must put every task onto one that has one.
-func CheckStop(g *model.Group, in *model.Instance) StopCheck {
+func CheckStop(g *model.Group, in *model.Instance) StopCheck { return checkStop(g, in, !live(g)) }
+
+// CheckStopAfterRound is CheckStop for a look right after a round: the positions
+// that a classic group shows are then those of now, so a copy that lags is a no.
+func CheckStopAfterRound(g *model.Group, in *model.Instance) StopCheck {
+	return checkStop(g, in, false)
+}
+
+func checkStop(g *model.Group, in *model.Instance, old bool) StopCheck {
 	c := StopCheck{Answer: Yes}
 	unreadable := 0
 	for i := range in.Members {
@@ -62,7 +70,7 @@ func CheckStop(g *model.Group, in *model.Instance) StopCheck {
 	case g.Kind == model.Streams:
 		return streamsStop(c, g, in)
 	}
-	return c.judged(func(id model.TaskID) (Blocker, Answer) { return copyOf(g, in, id) })
+	return c.judged(func(id model.TaskID) (Blocker, Answer) { return copyOf(g, in, id, old) })
 }
 
 // judged puts the answers for all active tasks together.
@@ -89,9 +97,8 @@ func (c StopCheck) judged(judge func(model.TaskID) (Blocker, Answer)) StopCheck 
 }
 
 // copyOf judges the copies of one active task on other instances: the best one
-// decides.
-func copyOf(g *model.Group, stopping *model.Instance, id model.TaskID) (Blocker, Answer) {
-	old := !live(g)
+// decides. old says that positions may have moved on since they were told.
+func copyOf(g *model.Group, stopping *model.Instance, id model.TaskID, old bool) (Blocker, Answer) {
 	stateful := true
 	best := No
 	b := taskBlocker(id, "has no copy elsewhere")

@@ -7,6 +7,18 @@ import (
 	"github.com/streamctl/streamctl/internal/model"
 )
 
+// Now gives the numbers of a group as it is, without judging anything: what the
+// targets own, and what has to be restored for it.
+func (d *Drain) Now(g *model.Group) DrainLook {
+	var out DrainLook
+	owners := d.ownersNow(g)
+	for _, t := range d.targets {
+		t.owned = ownedBy(owners, t.ID)
+	}
+	d.progress(g, &out)
+	return out
+}
+
 // progress fills in the numbers of a look.
 func (d *Drain) progress(g *model.Group, out *DrainLook) {
 	leaving := map[string]*draining{}
@@ -72,7 +84,7 @@ type found struct {
 func (d *Drain) bestCopies(g *model.Group, leaving map[string]*draining) map[model.TaskID]found {
 	best := map[model.TaskID]found{}
 	eachTask(g, func(in *model.Instance, m *model.Member, t *model.Task) {
-		if t.Role == model.Active || t.TargetOnly || leaving[in.ID] != nil {
+		if t.Role == model.Active || t.TargetOnly || leaving[in.ID] != nil || in.Leaving != nil {
 			return
 		}
 		b, ok := best[t.ID]

@@ -23,8 +23,11 @@ type Judge struct {
 	commits   map[model.TopicPartition]int64 // first commit seen
 	movedOnce map[model.TopicPartition]bool  // its commit has moved since
 
-	owned []model.TaskID // drained: active tasks of the instance at the last look
-	had   map[model.TaskID]bool
+	owned  []model.TaskID // drained: active tasks of the instance at the last look
+	had    map[model.TaskID]bool
+	name   string // of the instance
+	marked bool   // it was under a mark at an earlier look
+	gone   int    // looks in a row without it while its mark stands
 }
 
 // NewJudge returns a judge that has seen nothing.
@@ -170,13 +173,13 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 			owner[t.ID] = i.ID
 		}
 	})
+	mark := markOf(g, j.goal.Instance)
 	if in == nil {
-		if len(j.owned) > 0 {
-			s.Lost = fmt.Sprintf("%s is gone with %s not handed over: %s", j.goal.Instance, tasks(len(j.owned)), idList(j.owned))
+		if s.Lost = j.left(mark); s.Lost != "" {
 			return
 		}
 	} else {
-		j.owned = j.owned[:0]
+		j.gone, j.name, j.owned = 0, in.Name, j.owned[:0]
 		for _, m := range in.Members {
 			for _, t := range m.Tasks {
 				if t.Role == model.Active && !t.TargetOnly {
@@ -185,7 +188,11 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 				}
 			}
 		}
+		if mark != nil && !mark.Honoured && g.Control != nil {
+			s.block(Blocker{Object: "instance " + in.Name, Why: "its mark is not honoured yet"})
+		}
 	}
+	j.marked = j.marked || mark != nil
 	for _, id := range j.owned {
 		s.block(stillOwned(g, id, j.goal.Instance))
 	}
@@ -194,6 +201,32 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 			s.block(taskBlocker(id, "has no owner"))
 		}
 	}
+}
+
+// left says whether the instance, which is not in the group any more, died with
+// tasks that it owned; "" when it went by itself, as a mark asked it to, or that
+// is not certain yet.
+func (j *Judge) left(mark *model.Mark) string {
+	switch {
+	case j.marked && mark == nil: // it withdrew its mark as it went
+		j.owned = nil
+	case len(j.owned) == 0:
+	case mark != nil && j.gone+1 < goneLooks: // its mark may have been read before it went
+		j.gone++
+	default:
+		return fmt.Sprintf("%s is gone with %s not handed over: %s", j.name, tasks(len(j.owned)), idList(j.owned))
+	}
+	return ""
+}
+
+// markOf gives the mark of an instance; nil when there is none.
+func markOf(g *model.Group, instance string) *model.Mark {
+	for i := range g.Marks {
+		if g.Marks[i].Instance == instance {
+			return &g.Marks[i]
+		}
+	}
+	return nil
 }
 
 func stillOwned(g *model.Group, id model.TaskID, instance string) Blocker {

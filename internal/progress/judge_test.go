@@ -166,7 +166,7 @@ func TestDrained(t *testing.T) {
 	}
 	j = NewJudge(goal)
 	j.Look(group("pod-a/T1: 0_0", "pod-c/T1: 0_1 0_2"), start)
-	if s = j.Look(group("pod-a/T1: 0_0 0_1 0_2"), start); s.Lost != "uuid-pod-c is gone with 2 tasks not handed over: 0_1 0_2" {
+	if s = j.Look(group("pod-a/T1: 0_0 0_1 0_2"), start); s.Lost != "pod-c is gone with 2 tasks not handed over: 0_1 0_2" {
 		t.Errorf("gone with tasks: %+v", s)
 	}
 }

@@ -24,6 +24,9 @@ type GroupChange struct {
 
 	Rounds  *Rounds        `json:"rebalance"`
 	Removed *RemovedReport `json:"remove_member"`
+	Mode    *ModeChange    `json:"mode"`
+	Leaving *Leaving       `json:"leaving"`
+	Replace *Replacement   `json:"replace"`
 
 	text []ChangeLine
 }
@@ -32,6 +35,7 @@ type GroupChange struct {
 type ChangeLine struct {
 	Text  string // safe text
 	Style render.Style
+	Label string // safe text before it, in a column with those of the lines beside it; "" for none
 }
 
 // ChangeResult is what came of a change.
@@ -48,6 +52,9 @@ type ChangeResult struct {
 
 	Rounds  *Rounds
 	Removed *RemovedReport
+	Mode    *ModeChange
+	Leaving *Leaving
+	Replace *Replacement
 
 	Text []ChangeLine // for people; the answer first
 }
@@ -57,7 +64,7 @@ func NewGroupChange(r ChangeResult) *GroupChange {
 	c := &GroupChange{
 		Head: head("Change"), Change: r.Change, Targets: []string{}, DryRun: r.DryRun, Done: r.Done,
 		Who: optional(r.Who), Reason: optional(r.Reason), Plan: r.Plan, Wait: r.Wait,
-		Rounds: r.Rounds, Removed: r.Removed, Read: Read{Errors: []Error{}}, text: r.Text,
+		Rounds: r.Rounds, Removed: r.Removed, Mode: r.Mode, Leaving: r.Leaving, Replace: r.Replace, Read: Read{Errors: []Error{}}, text: r.Text,
 	}
 	if r.Targets != nil {
 		c.Targets = slices.Sorted(slices.Values(r.Targets))
@@ -70,7 +77,16 @@ func NewGroupChange(r ChangeResult) *GroupChange {
 
 // Text writes the sentences.
 func (c *GroupChange) Text(p *render.Page) {
-	for _, l := range c.text {
-		p.Styled(2, l.Style, l.Text)
+	for i := 0; i < len(c.text); i++ {
+		if c.text[i].Label == "" {
+			p.Styled(2, c.text[i].Style, c.text[i].Text)
+			continue
+		}
+		var facts []render.Fact
+		for ; i < len(c.text) && c.text[i].Label != ""; i++ {
+			facts = append(facts, render.Fact{Label: c.text[i].Label, Text: c.text[i].Text, Style: c.text[i].Style})
+		}
+		p.Facts(2, facts)
+		i--
 	}
 }

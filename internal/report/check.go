@@ -40,6 +40,8 @@ type Check struct {
 	Instance string    `json:"instance"`
 	Answer   string    `json:"answer"` // yes, no, unknown
 	Blockers []Blocker `json:"blockers"`
+	// Refreshed: the group was asked for a rebalance before, so that positions are those of now.
+	Refreshed bool `json:"refreshed"`
 	Read
 
 	g  *model.Group

@@ -82,10 +82,13 @@ func contract() map[string]string {
 		"member": opening + readFields + " group group_kind state instance " + positionFields + " " + memberFields + " tasks tasks[] " + under("tasks[].", taskFields),
 		"task": opening + readFields + " group group_kind state instance member " + positionFields + " " + taskFields + " copies copies[] " +
 			under("copies[].", "instance member "+taskFields),
-		"check-unknown": opening + readFields + " check group instance answer " + blocker,
+		"check-unknown": opening + readFields + " check group instance answer refreshed " + blocker,
 		"wait-unmet":    opening + readFields + " group for met waited_ms " + blocker,
-		"event":         opening + readFields + " at group what object before after cause cause_inferred",
-		"diff":          opening + readFields + " changes changes[] changes[].object changes[].what changes[].before changes[].after",
+		"change-replaced": opening + readFields + " change group targets targets[] dry_run done who reason plan wait rebalance remove_member mode leaving replace " +
+			under("leaving.", "marks marks[] "+under("marks[].", "instance name mark before timeout_ms honoured gone")+" handed_over handed_over[] "+under("handed_over[].", "task from to cold remaining_records")) + " " +
+			under("replace.", "with old old[] new new[] resumed steps steps[] steps[].step steps[].done"),
+		"event": opening + readFields + " at group what object before after cause cause_inferred",
+		"diff":  opening + readFields + " changes changes[] changes[].object changes[].what changes[].before changes[].after",
 		"can-i": opening + readFields + " command group principal allowed permissions permissions[] " +
 			under("permissions[].", "command operation resource api purpose required allowed ask"),
 		"config-test": opening + readFields + " ok steps steps[] " + under("steps[].", "step object ok took_ms detail error hint"),

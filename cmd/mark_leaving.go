@@ -1,0 +1,233 @@
+package cmd
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/streamctl/streamctl/internal/config"
+	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/report"
+)
+
+// markOptions is everything mark-leaving needs.
+type markOptions struct {
+	*change
+	instances []string
+	self      bool
+	wait      bool
+	scaleDown time.Duration // how long the instance waits; negative: its own setting holds
+	commands  func(string) bool
+}
+
+const unlimited = -1 // no --scale-down-timeout
+
+func newMarkLeavingCmd(d *deps) *cobra.Command {
+	o := &markOptions{change: newChange(d, "mark-leaving", false)}
+	cmd := &cobra.Command{
+		Use: "mark-leaving INSTANCE...", Short: "Take instances out of service with no task ever lacking its state",
+		Long: `Mark instances as leaving: other instances learn their tasks, each goes over once
+its state is there, and an instance that owns nothing any more shuts itself down.
+Nothing restores cold unless --scale-down-timeout, or the instance's own
+scale.down.timeout.ms, ends the waiting.
+
+It returns once the marks are written; --wait shows the progress and ends when
+all is handed over. --timeout ends only the waiting (exit code 4): the mark stays,
+as it does after Ctrl-C and SIGTERM. unmark withdraws it. The same command again
+goes on where the last one was. Several instances are marked before anything
+moves. It never asks, and needs no terminal: a preStop hook can run
+
+  streamctl mark-leaving --self --wait --timeout 15m
+
+INSTANCE is an instance id or its prefix, a member id or prefix (its instance is
+marked), a client id, a static instance id or a host. --self finds the instance
+of this machine: by the host name (HOSTNAME, or the system's) as client id or
+host, or by an address of this machine. Without -g and a default group the
+instance is looked up in every stream group that is visible.
+
+It refuses groups whose members honour no marks, and to mark the last instances
+that stay unless --force is given: then the marks count for nothing until a
+deadline comes, or another instance.
+
+Exit codes: 0 marked, with --wait: drained; 1 refused, or an instance died with
+tasks not handed over; 4 --timeout ended the waiting.`,
+		Example: `  streamctl mark-leaving pod-c -g clicks --wait --reason "node drain"
+  streamctl mark-leaving pod-a pod-b -g clicks --scale-down-timeout 10m
+  streamctl mark-leaving --self --wait --timeout 15m
+  streamctl mark-leaving pod-c -g clicks --dry-run`,
+		Args: args(cobra.ArbitraryArgs),
+		RunE: func(c *cobra.Command, a []string) error {
+			o.instances, o.commands = a, commandsOf(c.Root())
+			if err := o.checkArgs(); err != nil {
+				return errs.WithHint(err, "usage: "+c.UseLine())
+			}
+			return runMarkLeaving(c.Context(), o)
+		},
+		ValidArgsFunction: completeInstances(d),
+		Annotations:       map[string]string{annotationTimeout: "own"},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.wait, "wait", false, "show the progress until all is handed over")
+	f.BoolVar(&o.self, "self", false, "the instance of this machine, by host name, client id or address")
+	f.DurationVar(&o.scaleDown, "scale-down-timeout", unlimited, "how `long` the instance waits to be drained before it goes with what it has (default: its own setting)")
+	o.bind(cmd, "mark the last instances that stay, too")
+	f.Lookup("scale-down-timeout").DefValue = ""
+	return cmd
+}
+
+// checkArgs refuses what means nothing, before anything is sent.
+func (o *markOptions) checkArgs() error {
+	switch {
+	case o.self && len(o.instances) > 0:
+		return errs.Usagef("--self and names of instances exclude one another")
+	case !o.self && len(o.instances) == 0:
+		return errs.Usagef("no instance is named")
+	}
+	return checkMark(o.scaleDown, o.flags.reason)
+}
+
+// checkMark refuses what no mark can hold.
+func checkMark(scaleDown time.Duration, reason string) error {
+	switch {
+	case scaleDown != unlimited && scaleDown < 0:
+		return errs.Usagef("--scale-down-timeout: %s is negative", scaleDown)
+	case scaleDown > control.MaxTimeout:
+		return errs.Usagef("--scale-down-timeout: %s is more than %s", scaleDown, control.MaxTimeout)
+	case len(reason) > control.MaxText:
+		return errs.Usagef("--reason: has %d bytes, at most %d", len(reason), control.MaxText)
+	}
+	return nil
+}
+
+// scaleDownTimeout is --scale-down-timeout in whole milliseconds; nil when it
+// was not given.
+func scaleDownTimeout(given time.Duration) *time.Duration {
+	if given < 0 {
+		return nil
+	}
+	t := given.Round(time.Millisecond)
+	return &t
+}
+
+func runMarkLeaving(ctx context.Context, o *markOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if err := o.d.checkOutput(report.NewGroupChange(report.ChangeResult{})); err != nil {
+		return err
+	}
+	r, err := o.d.reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	o.d.onStop = "nothing was done"
+	m := &marking{change: o.change, r: r, timeout: scaleDownTimeout(o.scaleDown), commands: o.commands}
+	if err := o.prepare(ctx, m); err != nil {
+		return err
+	}
+	agreed, err := o.agree(ctx, m.intent())
+	if err != nil {
+		return err
+	}
+	if !agreed {
+		res := m.result(false)
+		res.Text = append(res.Text, report.ChangeLine{Text: "dry run: nothing was marked"})
+		return o.d.show(report.NewGroupChange(res))
+	}
+	if err := m.mark(ctx); err != nil {
+		return err
+	}
+	if !o.wait {
+		return o.d.show(report.NewGroupChange(m.marked()))
+	}
+	return newDrainWait(m).run(ctx)
+}
+
+// prepare finds the instances and refuses what may not be. It is bounded by
+// --timeout, or by its default where that only bounds the waiting.
+func (o *markOptions) prepare(ctx context.Context, m *marking) error {
+	ctx, cancel := o.bounded(ctx)
+	defer cancel()
+	id, names, err := o.find(ctx, m.r)
+	if err != nil {
+		return err
+	}
+	if m.s, err = m.r.steered(ctx, id, false); err != nil {
+		return err
+	}
+	if err := refuseMarks(m.s.g, names, o.commands); err != nil {
+		return err
+	}
+	if m.s.unread != nil { // a mark that cannot be read back is not known to be there
+		return m.s.unread
+	}
+	o.d.warnUnread(m.s.g)
+	found, err := resolveAll(m.s.g, names)
+	if err != nil {
+		return err
+	}
+	for _, in := range found {
+		if err := m.add(in); err != nil {
+			return err
+		}
+	}
+	if err := m.leavesSome(); err != nil && !o.flags.force {
+		return err
+	}
+	m.predict()
+	return nil
+}
+
+// bounded bounds what is done before the waiting.
+func (c *change) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	t := c.d.conf.Duration(config.KeyTimeout)
+	if t <= 0 {
+		t = askLimit
+	}
+	return context.WithTimeoutCause(ctx, t, timeoutError{t})
+}
+
+// find says which group, and by which names its instances.
+func (o *markOptions) find(ctx context.Context, r *reader) (group string, names []string, err error) {
+	group, names = o.d.defaultGroup(), o.instances
+	switch {
+	case o.self:
+		return o.findSelf(ctx, r, group)
+	case group == "":
+		group, err = r.lookUp(ctx, names, "instance", instanceOf)
+	}
+	return group, names, err
+}
+
+// findSelf finds the one instance that one of the names of this machine means.
+func (o *markOptions) findSelf(ctx context.Context, r *reader, group string) (string, []string, error) {
+	mine := o.d.selfNames()
+	if group == "" {
+		l, err := r.list(ctx, nil)
+		if err != nil {
+			return "", nil, err
+		}
+		if err := l.err(); err != nil {
+			return "", nil, err
+		}
+		in, g, err := selfIn(l.streams, mine)
+		if err != nil {
+			return "", nil, err
+		}
+		o.d.note("instance %s (%s) in group %s", in.Name, in.ID, g.ID)
+		return g.ID, []string{in.ID}, nil
+	}
+	s, err := r.steered(ctx, group, true)
+	if err != nil {
+		return "", nil, err
+	}
+	in, _, err := selfIn([]*model.Group{s.g}, mine)
+	if err != nil {
+		return "", nil, err
+	}
+	return group, []string{in.ID}, nil
+}

@@ -1,0 +1,211 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/snapshot"
+)
+
+// controlWriter is a cluster whose control topics can be written.
+type controlWriter interface {
+	WriteControl(ctx context.Context, group string, records ...control.Record) (offsets []int64, err error)
+}
+
+// steered is a group that is read to be steered: with its control topic, read
+// after the group itself.
+type steered struct {
+	g      *model.Group
+	state  control.State
+	unread error // why the control topic could not be read; nil when it was, or there is none
+}
+
+// steered reads a group and its control topic, a rebalance too where now is
+// set.
+func (r *reader) steered(ctx context.Context, id string, now bool) (*steered, error) {
+	q := r.describeQuery([]string{id})
+	if now {
+		q.SettleFor, q.LogSizes, q.Configs, q.Commits = 0, false, false, false
+	}
+	s, err := r.cluster.Snapshot(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := r.build(s, []string{id})
+	if err != nil {
+		return nil, err
+	}
+	out := &steered{g: groups[0], state: controlState(s.Group(id))}
+	topic := "topic " + control.TopicName(id)
+	for _, e := range groups[0].Errors {
+		if e.Object == topic {
+			out.unread = readError(e)
+		}
+	}
+	for _, e := range s.Errors {
+		if e.Object == topic && out.unread == nil {
+			out.unread = readError(model.ReadError{Object: e.Object, Code: e.Code, Text: e.Text, Hint: e.Hint})
+		}
+	}
+	return out, nil
+}
+
+// controlState is what the control records of a group add up to.
+func controlState(g *snapshot.Group) control.State {
+	var s control.State
+	if g == nil {
+		return s
+	}
+	for _, r := range g.Control {
+		s.Apply(control.Record{Key: r.Key, Value: r.Value, Offset: r.Offset, TooLarge: r.TooLarge})
+	}
+	if g.ControlEnd != nil {
+		s.Offset = max(s.Offset, *g.ControlEnd)
+	}
+	return s
+}
+
+// leaves reports whether an instance is under a mark: by the topic, or by its
+// own word where it has not said since that the mark is withdrawn.
+func (s *steered) leaves(in *model.Instance) bool {
+	if _, marked := s.state.Leaving[in.ID]; marked {
+		return true
+	}
+	said, spoke := s.state.Status[in.ID]
+	return in.Leaving != nil && !(spoke && !said.Leaving)
+}
+
+// warnUnread says what could not be read of a group that is changed all the
+// same: what is done does not rest on it.
+func (d *deps) warnUnread(g *model.Group) {
+	for _, e := range g.Errors {
+		d.warn(oneLine(readError(e).Error()))
+	}
+}
+
+// honoursMarks says why no member of a group would follow a mark; "" when its
+// instances do. Worker groups follow them by their protocol, whatever their
+// status says; other kinds do where a plug-in of ours assigns.
+func honoursMarks(g *model.Group) string {
+	switch g.Kind {
+	case model.Worker:
+		return ""
+	case model.Classic:
+		return "it is a classic group, whose assignor knows no marks"
+	case model.Streams:
+		return "it is a streams group, in which the broker assigns, and knows no marks"
+	}
+	return fmt.Sprintf("it is a %s group, which runs no stream tasks", g.Kind)
+}
+
+// refuseMarks is the error for a group in which nobody honours marks, with what
+// works there instead (field case 22).
+func refuseMarks(g *model.Group, names []string, commands func(string) bool) error {
+	why := honoursMarks(g)
+	if why == "" {
+		return nil
+	}
+	err := fmt.Errorf("no member of group %q honours marks: %s; nothing was done", g.ID, why)
+	if !g.Kind.IsStream() {
+		return err
+	}
+	name := "INSTANCE"
+	if len(names) == 1 {
+		name = names[0]
+	}
+	err = errs.WithHint(err, fmt.Sprintf("check stop %s -g %s says whether it may stop now, plan %s --remove %s what that would do", name, g.ID, g.ID, name))
+	if g.Kind == model.Classic && commands("rebalance") {
+		err = errs.WithHint(err, fmt.Sprintf("with standbys or warm-ups, rebalance %s makes those that have caught up take over", g.ID))
+	}
+	return err
+}
+
+// lookUp finds the one visible stream group in which all names mean something:
+// names are resolved in each group by resolve.
+func (r *reader) lookUp(ctx context.Context, names []string, what string, resolve func(*model.Group, string) ([]string, error)) (string, error) {
+	l, err := r.list(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	group := ""
+	for _, name := range names {
+		found, in := r.places(l, name, resolve)
+		switch {
+		case len(found) == 0:
+			return "", r.nowhere(l, what, name)
+		case len(found) > 1:
+			return "", errs.WithHint(fmt.Errorf("%s %q is not unique: %s", what, name, strings.Join(found, "; ")), "name the group: -g GROUP, or give more of the id")
+		case group != "" && group != in:
+			return "", errs.WithHint(fmt.Errorf("%q is in group %q, %q in group %q", names[0], group, name, in), "one command is about one group")
+		}
+		group = in
+		r.d.note("%s %s", what, found[0])
+	}
+	return group, l.err()
+}
+
+// places lists what a name means in the groups of a list, and the group of the
+// last of them.
+func (r *reader) places(l listing, name string, resolve func(*model.Group, string) ([]string, error)) (found []string, group string) {
+	for _, g := range l.streams {
+		list, err := resolve(g, name)
+		if amb, ok := errors.AsType[*model.AmbiguousError](err); ok {
+			for _, c := range amb.Candidates {
+				list = append(list, fmt.Sprintf("%s (%s)", c.Name, c.ID))
+			}
+		}
+		for _, text := range list {
+			found, group = append(found, text+" in group "+g.ID), g.ID
+		}
+	}
+	return found, group
+}
+
+// instanceOf resolves an instance for lookUp.
+func instanceOf(g *model.Group, name string) ([]string, error) {
+	in, err := model.ResolveInstance(g, name)
+	if err != nil {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("%s (%s)", in.Name, in.ID)}, nil
+}
+
+// nowhere is the error for a name that is in no visible stream group.
+func (r *reader) nowhere(l listing, what, name string) error {
+	if len(l.streams) == 0 {
+		return errors.Join(l.err(), r.noneVisible(l))
+	}
+	var refused []error
+	for _, g := range l.streams {
+		if g.Unread {
+			refused = append(refused, partial(g.Errors))
+		}
+	}
+	where := "the only stream group that is visible"
+	if n := len(l.streams); n > 1 {
+		where = fmt.Sprintf("any of the %d stream groups that are visible", n)
+	}
+	return joinErrors(l.err(), errors.Join(refused...), errs.WithHint(fmt.Errorf("no %s %q in %s", what, name, where), "name the group: -g GROUP"))
+}
+
+// resolveAll finds the instances that names mean, each once, by id.
+func resolveAll(g *model.Group, names []string) ([]*model.Instance, error) {
+	var out []*model.Instance
+	for _, n := range names {
+		in, err := model.ResolveInstance(g, n)
+		if err != nil {
+			return nil, resolveError(err)
+		}
+		if !slices.Contains(out, in) {
+			out = append(out, in)
+		}
+	}
+	slices.SortFunc(out, func(a, b *model.Instance) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
+}

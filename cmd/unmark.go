@@ -1,0 +1,213 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/render"
+	"github.com/streamctl/streamctl/internal/report"
+)
+
+// unmarkOptions is everything unmark needs.
+type unmarkOptions struct {
+	*change
+	instances []string
+	commands  func(string) bool
+}
+
+func newUnmarkCmd(d *deps) *cobra.Command {
+	o := &unmarkOptions{change: newChange(d, "unmark", false)}
+	cmd := &cobra.Command{
+		Use: "unmark INSTANCE...", Short: "Withdraw leaving marks",
+		Long: `Withdraw the marks that mark-leaving has set. Learners of the instance's tasks are
+dropped, what was not handed over stays, and balance decides anew. An instance that
+is not marked is no error.
+
+INSTANCE is named as for mark-leaving. The mark of an instance that is gone (a
+stale mark, which does nothing) is withdrawn by the UUID of the instance, or a
+prefix of it, with -g GROUP.`,
+		Example: "  streamctl unmark pod-c -g clicks\n  streamctl unmark 9f31c0de-1111-4222-8333-0123456789ab -g clicks",
+		Args:    args(cobra.MinimumNArgs(1)),
+		RunE: func(c *cobra.Command, a []string) error {
+			o.instances, o.commands = a, commandsOf(c.Root())
+			return runUnmark(c.Context(), o)
+		},
+		ValidArgsFunction: completeInstances(d),
+	}
+	o.bind(cmd, "accepted as by every changing command; nothing here needs it")
+	return cmd
+}
+
+// withdrawal is one mark that is to go.
+type withdrawal struct {
+	id, name string
+	mark     *control.Leaving // nil: there is none
+	gone     bool             // the instance is not in the group
+}
+
+func runUnmark(ctx context.Context, o *unmarkOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if err := o.d.checkOutput(report.NewGroupChange(report.ChangeResult{})); err != nil {
+		return err
+	}
+	r, err := o.d.reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	o.d.onStop = "nothing was done"
+	id := o.d.defaultGroup()
+	if id == "" {
+		if id, err = r.lookUp(ctx, o.instances, "instance", instanceOf); err != nil {
+			return err
+		}
+	}
+	s, err := r.steered(ctx, id, true)
+	if err != nil {
+		return err
+	}
+	if s.unread != nil {
+		return s.unread
+	}
+	o.d.warnUnread(s.g)
+	list, err := o.withdrawals(s)
+	if err != nil {
+		return err
+	}
+	return o.run(ctx, r, s, list)
+}
+
+// withdrawals finds the marks that the names mean, each once, by id.
+func (o *unmarkOptions) withdrawals(s *steered) ([]withdrawal, error) {
+	var out []withdrawal
+	for _, name := range o.instances {
+		w, err := withdrawalOf(s, name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(out, func(x withdrawal) bool { return x.id == w.id }) {
+			out = append(out, w)
+		}
+	}
+	slices.SortFunc(out, func(a, b withdrawal) int { return strings.Compare(a.id, b.id) })
+	return out, nil
+}
+
+func withdrawalOf(s *steered, name string) (withdrawal, error) {
+	in, err := model.ResolveInstance(s.g, name)
+	w := withdrawal{}
+	if err == nil {
+		w.id, w.name = in.ID, in.Name
+	} else {
+		var stale []string
+		for _, id := range slices.Sorted(maps.Keys(s.state.Leaving)) {
+			here := slices.ContainsFunc(s.g.Instances, func(i model.Instance) bool { return i.ID == id })
+			if n := strings.ToLower(name); !here && (id == n || len(n) >= model.MinPrefix && strings.HasPrefix(id, n)) {
+				stale = append(stale, id)
+			}
+		}
+		switch _, missing := errors.AsType[*model.NotFoundError](err); {
+		case !missing || len(stale) == 0:
+			return w, resolveError(err)
+		case len(stale) > 1:
+			return w, fmt.Errorf("%q is the beginning of the ids of several instances that are gone: %s", name, strings.Join(stale, ", "))
+		}
+		w = withdrawal{id: stale[0], name: stale[0], gone: true}
+	}
+	if l, ok := s.state.Leaving[w.id]; ok {
+		w.mark = &l
+	}
+	return w, nil
+}
+
+func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []withdrawal) error {
+	var records []control.Record
+	var names, details, lines []string
+	for _, w := range list {
+		switch {
+		case w.mark == nil:
+			details = append(details, w.name+" is not marked")
+			lines = append(lines, "not marked: "+w.name)
+			continue
+		case w.gone:
+			details = append(details, w.name+" is gone: the mark does nothing")
+		}
+		text := fmt.Sprintf("marked by %s at %s", cmp.Or(w.mark.Who, "somebody"), w.mark.At.UTC().Format(time.RFC3339))
+		if w.mark.Reason != "" {
+			text += " (" + w.mark.Reason + ")"
+		}
+		details = append(details, w.name+" "+text)
+		names = append(names, w.name)
+		lines = append(lines, "withdrawn: "+w.name+" stays")
+		if w.gone {
+			lines[len(lines)-1] = "withdrawn: the mark of " + w.name + ", which is gone"
+		}
+		records = append(records, control.Withdrawal(w.id))
+	}
+	if p := s.state.Replace; p != nil && slices.ContainsFunc(list, func(w withdrawal) bool { return slices.Contains(p.Old, w.id) }) {
+		details = append(details, "a replacement goes on, by "+cmp.Or(p.Who, "somebody")+": replace marks it again; replace --abandon ends that")
+	}
+	doing := "withdrawing the mark of " + strings.Join(names, ", ")
+	if len(records) == 0 {
+		doing = "no mark to withdraw"
+	}
+	agreed, err := o.agree(ctx, intent{group: s.g, doing: doing, details: details, inTopic: true})
+	if err != nil {
+		return err
+	}
+	if agreed && len(records) > 0 {
+		w, ok := r.cluster.(controlWriter)
+		if !ok {
+			return errors.New("this cluster cannot be written to")
+		}
+		o.d.onStop = "the marks may have been withdrawn, or some of them: the same command again makes sure"
+		if _, err := w.WriteControl(ctx, s.g.ID, records...); err != nil {
+			return err
+		}
+		o.d.onStop = "the marks are withdrawn"
+	}
+	if agreed && len(records) > 0 { // a tombstone has no room for who and why
+		o.record(s.g.ID)
+	}
+	return o.d.show(report.NewGroupChange(o.document(s, list, agreed, lines)))
+}
+
+func (o *unmarkOptions) document(s *steered, list []withdrawal, done bool, lines []string) report.ChangeResult {
+	ids := make([]string, len(list))
+	leaving := &report.Leaving{Marks: []report.LeavingMark{}, HandedOver: []report.HandedOver{}}
+	for i, w := range list {
+		ids[i] = w.id
+		gone := w.gone
+		m := report.LeavingMark{Instance: w.id, Name: w.name, Before: w.mark != nil, Gone: &gone}
+		if w.mark != nil {
+			m.Mark = &w.mark.Mark
+			if w.mark.Timeout != nil {
+				ms := w.mark.Timeout.Milliseconds()
+				m.TimeoutMs = &ms
+			}
+		}
+		leaving.Marks = append(leaving.Marks, m)
+	}
+	res := o.result(s.g, done, ids...)
+	res.Leaving = leaving
+	if !done {
+		res.Text = append(res.Text, report.ChangeLine{Text: "dry run: nothing was withdrawn"})
+		return res
+	}
+	for _, l := range lines {
+		res.Text = append(res.Text, report.ChangeLine{Text: render.Escape(l)})
+	}
+	return res
+}
