@@ -38,11 +38,14 @@ scales down (clicks). Snapshot files given as arguments are replayed instead.
 The embedded broker has no streams groups (KIP-1071): read those from snapshot
 files with --from.
 
---groups, --members and --tasks make large groups to measure with.`,
+--groups, --members and --tasks make large groups to measure with.
+
+"lab up" runs a live job instead; the other subcommands steer it.`,
 		Example: `  streamctl lab
   streamctl lab --port 9092
   streamctl lab --members 1000 --tasks 10000
-  streamctl lab shop.json`,
+  streamctl lab shop.json
+  streamctl lab up`,
 		Args:        cobra.ArbitraryArgs,
 		Annotations: map[string]string{annotationConfig: "none"},
 		RunE: func(c *cobra.Command, files []string) error {
@@ -56,6 +59,8 @@ files with --from.
 	f.IntVar(&o.large.Groups, "groups", 0, "add this many small classic groups")
 	f.IntVar(&o.large.Members, "members", 0, "add one classic group (large) of this many members")
 	f.IntVar(&o.large.Tasks, "tasks", 0, "tasks of the large group (default: one a member)")
+	cmd.AddCommand(newLabUpCmd(d))
+	cmd.AddCommand(labCmds(d)...)
 	return cmd
 }
 
