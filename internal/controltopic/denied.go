@@ -25,14 +25,25 @@ func (e *DeniedError) Error() string {
 // Unwrap gives Kafka's own error.
 func (e *DeniedError) Unwrap() error { return e.Err }
 
-// What is done with the topic, and the operation that an ACL must allow for it.
-type doing struct{ word, needs string }
+// doing is what is done with the topic.
+type doing string
 
-var (
-	reading  = doing{"read", "READ"}
-	writing  = doing{"write to", "WRITE"}
-	creating = doing{"create", "CREATE"}
+const (
+	reading  doing = "read"
+	writing  doing = "write to"
+	creating doing = "create"
 )
+
+// needs is the operation that an ACL must allow for it.
+func (d doing) needs() string {
+	switch d {
+	case writing:
+		return "WRITE"
+	case creating:
+		return "CREATE"
+	}
+	return "READ"
+}
 
 // explain makes a typed error of a refusal, and names the topic in all others.
 func explain(topic string, what doing, err error) error {
@@ -40,12 +51,12 @@ func explain(topic string, what doing, err error) error {
 	case err == nil:
 		return nil
 	case isDenied(err):
-		d := &DeniedError{Topic: topic, Doing: what.word, Needs: what.needs, Err: err}
+		d := &DeniedError{Topic: topic, Doing: string(what), Needs: what.needs(), Err: err}
 		return errs.WithHint(d, hint(topic, what))
 	case errors.Is(err, errMissing):
-		return fmt.Errorf("%s the control topic %q: it does not exist", what.word, topic)
+		return fmt.Errorf("%s the control topic %q: it does not exist", what, topic)
 	}
-	return fmt.Errorf("%s the control topic %q: %w", what.word, topic, err)
+	return fmt.Errorf("%s the control topic %q: %w", what, topic, err)
 }
 
 func isDenied(err error) bool {
@@ -56,5 +67,5 @@ func hint(topic string, what doing) string {
 	if what == creating {
 		return fmt.Sprintf("ask for an ACL that allows CREATE, DESCRIBE, READ and WRITE on topic %q; one on the prefix that the app's own topics have covers it", topic)
 	}
-	return fmt.Sprintf("ask for an ACL that allows DESCRIBE and %s on topic %q; one on the prefix that the app's own topics have covers it", what.needs, topic)
+	return fmt.Sprintf("ask for an ACL that allows DESCRIBE and %s on topic %q; one on the prefix that the app's own topics have covers it", what.needs(), topic)
 }
