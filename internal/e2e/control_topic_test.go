@@ -109,7 +109,7 @@ func TestControlTopic(t *testing.T) {
 	}
 	follower.until(t, "m-1", func() bool { return follower.state.Leaving[markedInstance].Mark == "m-1" })
 
-	strangerWrites(t, ctx, c, writer.Name())
+	strangerWrites(t, c, writer.Name())
 	end := write(controlMark(t, "m-2")) + 1
 	follower.until(t, "m-2", func() bool {
 		return follower.state.Leaving[markedInstance].Mark == "m-2" && follower.pos == end
@@ -149,8 +149,10 @@ func TestControlTopic(t *testing.T) {
 
 // strangerWrites puts an aborted transaction, and a batch of every compression,
 // into the topic.
-func strangerWrites(t *testing.T, ctx context.Context, c *cluster, topic string) {
+func strangerWrites(t *testing.T, c *cluster, topic string) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	tx, err := kgo.NewClient(kgo.SeedBrokers(c.addrs...), kgo.TransactionalID("stranger"), kgo.DefaultProduceTopic(topic))
 	if err != nil {
 		t.Fatal(err)
