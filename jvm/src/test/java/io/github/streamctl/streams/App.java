@@ -42,6 +42,7 @@ final class App implements ApplicationState {
     final SortedSet<String> consumers = new TreeSet<>();
     final SortedSet<TaskId> owned = new TreeSet<>();
     final SortedMap<TaskId, Long> copies = new TreeMap<>(); // records that are missing
+    final SortedMap<TaskId, Long> restoring = new TreeMap<>(); // of the owned ones: records that are missing
     final Set<TaskId> running = new HashSet<>(); // of the copies: assigned as standby
     Optional<Long> followupMs = Optional.empty();
 
@@ -76,7 +77,7 @@ final class App implements ApplicationState {
 
     @Override
     public long lagFor(TaskId task) {
-      return owned.contains(task) ? -2 : copies.getOrDefault(task, END);
+      return owned.contains(task) ? restoring.getOrDefault(task, -2L) : copies.getOrDefault(task, END);
     }
 
     @Override
