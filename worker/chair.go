@@ -23,8 +23,8 @@ type chair struct {
 
 	// Under Instance.mu:
 	seat   *seat.Seat
-	as     Mode // by which the seat joins
-	taken  int  // number of the seat: what an older one says does not count
+	moves  int // member.moves when the seat was taken
+	taken  int // number of the seat: what an older one says does not count
 	moving bool
 }
 
@@ -32,6 +32,7 @@ type chair struct {
 type sitter struct {
 	*chair
 	number int
+	moves  int
 	as     Mode
 	last   []byte // metadata of its last join
 	told   string // text of the last refusal reported
@@ -63,8 +64,8 @@ func (c *chair) moveTo() {
 	defer func() { c.moving = false; i.cond.Broadcast() }()
 	for !i.dead && !i.departing {
 		i.waitStopped(func(_ model.TaskID, s *slot) bool { return s.owner == c.n })
-		as := i.st.members[c.n].as
-		if c.seat != nil && c.as == as {
+		as, moves := i.st.members[c.n].as, i.st.members[c.n].moves
+		if c.seat != nil && c.moves == moves {
 			return
 		}
 		old := c.seat
@@ -81,7 +82,7 @@ func (c *chair) moveTo() {
 			}
 			cancel()
 		}
-		s, err := i.sit(c, number, as)
+		s, err := i.sit(&sitter{chair: c, number: number, moves: moves, as: as})
 		i.mu.Lock()
 		if err != nil {
 			i.events.emit(Event{Kind: Trouble, Worker: c.n, Err: err})
@@ -91,7 +92,7 @@ func (c *chair) moveTo() {
 			continue
 		}
 		s.Hurry(hurried)
-		c.seat, c.as = s, as
+		c.seat, c.moves = s, moves
 		c.ses.set(func(x *session) { x.seat = s })
 	}
 }
@@ -102,20 +103,20 @@ const (
 )
 
 // sit opens a seat.
-func (i *Instance) sit(c *chair, number int, as Mode) (*seat.Seat, error) {
+func (i *Instance) sit(h *sitter) (*seat.Seat, error) {
 	o := seat.Options{
-		Group: i.c.Group, Opts: i.opts, Network: i.net, ClientID: fmt.Sprintf("%s-%s", i.c.ClientID, workerLabel(c.n)),
+		Group: i.c.Group, Opts: i.opts, Network: i.net, ClientID: fmt.Sprintf("%s-%s", i.c.ClientID, workerLabel(h.n)),
 		SessionTimeout: i.c.SessionTimeout, RebalanceTimeout: i.c.RebalanceTimeout, Heartbeat: i.c.Heartbeat,
-		MetadataMaxAge: i.c.MetadataMaxAge, Type: protocolType(as), Handler: &sitter{chair: c, number: number, as: as},
+		MetadataMaxAge: i.c.MetadataMaxAge, Type: protocolType(h.as), Handler: h,
 	}
 	for _, t := range i.st.topology {
 		o.Sources = append(o.Sources, t.inputs()...)
 	}
 	o.Sources = unique(o.Sources)
 	if i.c.InstanceID != "" {
-		o.InstanceID = fmt.Sprintf("%s-%d", i.c.InstanceID, c.n)
+		o.InstanceID = fmt.Sprintf("%s-%d", i.c.InstanceID, h.n)
 	}
-	if as == Upgrading {
+	if h.as == Upgrading {
 		o.Older = append([]kgo.GroupBalancer(nil), i.c.Older...)
 	}
 	return seat.Open(o)
@@ -126,7 +127,7 @@ func (h *sitter) gone() bool { return h.i.dead || h.number != h.taken }
 
 // stale says that the seat is gone, or about to be since the mode has changed:
 // what the group decides that is left does not count. Instance.mu is held.
-func (h *sitter) stale() bool { return h.gone() || h.i.st.members[h.n].as != h.as }
+func (h *sitter) stale() bool { return h.gone() || h.i.st.members[h.n].moves != h.moves }
 
 // BeforeJoin stops what must be revoked, and returns when it is committed.
 func (h *sitter) BeforeJoin() {
@@ -283,7 +284,7 @@ func (h *sitter) Lost(err error) {
 	}
 	i.events.emit(Event{Kind: MembershipLost, Worker: h.n, Err: err})
 	i.reconcile()
-	i.waitStopped(func(_ model.TaskID, s *slot) bool { return s.owner == h.n && s.is == slotActive })
+	i.waitStopped(func(_ model.TaskID, s *slot) bool { return s.owner == h.n })
 }
 
 // refusalEvery is how often the same refusal is reported.

@@ -24,6 +24,7 @@ type claim struct {
 type member struct {
 	n          int    // its number in the instance
 	as         Mode   // that it joins in: the mode, unless it looks for a way in
+	moves      int    // how often it had to leave and come back: a seat that is older does not count
 	id         string // member id of the last round
 	generation int32  // of its last assignment, hence of its claims; 0: none
 	epoch      int64  // mode epoch in which that was counted

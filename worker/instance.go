@@ -171,6 +171,7 @@ func (i *Instance) look() {
 	for _, n := range a.tryOther {
 		m := i.st.members[n]
 		m.as = other(m.as)
+		m.moves++
 		i.seats[n].move()
 	}
 	switch {

@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -44,8 +43,6 @@ type rig struct {
 	mu     sync.Mutex
 	events []worker.Event
 	gates  map[worker.TaskID]bool // tasks whose learners may become ready; nil: all
-	active map[worker.TaskID]string
-	twice  []string // tasks that two instances processed at a time
 	counts map[worker.TaskID]map[string]int64
 	live   map[string]*worker.Instance // by name
 	names  map[string]string           // name by instance id
@@ -69,8 +66,8 @@ func newRig(t *testing.T, partitions int32) *rig {
 	t.Cleanup(cl.Close)
 	return &rig{
 		t: t, dir: t.TempDir(), lab: l, cl: cl, adm: kadm.NewClient(cl), parts: partitions, sent: map[string]int64{},
-		active: map[worker.TaskID]string{}, counts: map[worker.TaskID]map[string]int64{},
-		live: map[string]*worker.Instance{}, names: map[string]string{},
+		counts: map[worker.TaskID]map[string]int64{},
+		live:   map[string]*worker.Instance{}, names: map[string]string{},
 	}
 }
 
@@ -139,17 +136,6 @@ func (r *rig) observe(name string, e worker.Event) {
 	defer r.mu.Unlock()
 	r.names[e.Instance] = name
 	r.events = append(r.events, e)
-	switch e.Kind {
-	case worker.ActiveStarted:
-		if at := r.active[e.Task]; at != "" {
-			r.twice = append(r.twice, fmt.Sprintf("%s started on %s while it runs on %s, generation %d", e.Task, name, at, e.Generation))
-		}
-		r.active[e.Task] = name
-	case worker.ActiveStopped:
-		if r.active[e.Task] == name {
-			delete(r.active, e.Task)
-		}
-	}
 }
 
 func (r *rig) start(name string, change ...func(*worker.Config)) *worker.Instance {
@@ -171,8 +157,8 @@ func (r *rig) kill(name string) {
 	r.live[name].Kill()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.events = append(r.events, worker.Event{Kind: killed, At: time.Now(), Instance: r.live[name].ID()})
 	delete(r.live, name)
-	maps.DeleteFunc(r.active, func(_ worker.TaskID, at string) bool { return at == name })
 }
 
 // produce writes n records to each partition, of ten keys.
@@ -222,79 +208,6 @@ func (r *rig) until(what string, f func() bool) {
 	}
 }
 
-// picture shows who has what: "a[0 1*] learns 2!": a star for being learned, a
-// bang for ready; standbys follow "holds".
-func (r *rig) picture() string {
-	r.mu.Lock()
-	live := maps.Clone(r.live)
-	r.mu.Unlock()
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(live)) {
-		out = append(out, r.line(name, live[name].Stats().Tasks))
-	}
-	return strings.Join(out, " ")
-}
-
-// label is the number of a task in the story.
-func (r *rig) label(t worker.TaskID) int {
-	if r.labels == nil {
-		return int(t.Partition) + 1
-	}
-	return r.labels[t.Partition]
-}
-
-func (r *rig) line(name string, tasks []worker.TaskStats) string {
-	slices.SortFunc(tasks, func(a, b worker.TaskStats) int { return cmp.Compare(r.label(a.ID), r.label(b.ID)) })
-	var own, learns, holds []string
-	for _, t := range tasks {
-		s := "T" + strconv.Itoa(r.label(t.ID))
-		switch t.Role {
-		case "active":
-			own = append(own, s)
-		case "learner":
-			learns = append(learns, s)
-		default:
-			holds = append(holds, s)
-		}
-	}
-	s := name + "[" + strings.Join(own, ",") + "]"
-	if len(learns) > 0 {
-		s += " learns " + strings.Join(learns, ",")
-	}
-	if len(holds) > 0 {
-		s += " holds " + strings.Join(holds, ",")
-	}
-	return s
-}
-
-// tail shows the last events.
-func (r *rig) tail(n int) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var b strings.Builder
-	list := slices.DeleteFunc(slices.Clone(r.events), func(e worker.Event) bool { return e.Kind == worker.Committed || e.Kind == worker.Restoring })
-	for _, e := range list[max(0, len(list)-n):] {
-		fmt.Fprintf(&b, "%s %s %s w%d %s gen %d %s %s %s %v %s\n", e.At.Format("05.000"), r.names[e.Instance], e.Kind, e.Worker, e.Task, e.Generation, e.Mark, e.Mode, e.Text, e.Err, r.told(e.Round))
-	}
-	return b.String()
-}
-
-// told shows a round.
-func (r *rig) told(round *worker.Round) string {
-	if round == nil {
-		return ""
-	}
-	s := ""
-	for _, in := range round.Instances {
-		s += r.names[in.ID] + "["
-		for _, t := range in.Tasks {
-			s += fmt.Sprintf("T%d %s %v;", r.label(t.ID), t.Role, t.Tags)
-		}
-		s += "] "
-	}
-	return fmt.Sprintf("%swaiting=%v another=%v", s, round.SwitchWaiting, round.AnotherRound)
-}
-
 // becomes waits for a picture.
 func (r *rig) becomes(want string) {
 	r.t.Helper()
@@ -315,15 +228,6 @@ func (r *rig) running() {
 		}
 		return n == int(r.parts)
 	})
-}
-
-func (r *rig) noTaskTwice() {
-	r.t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range r.twice {
-		r.t.Error(s)
-	}
 }
 
 func (r *rig) count(kind worker.EventKind) int {

@@ -23,7 +23,7 @@ const (
 // be. One step at a time brings it there.
 type slot struct {
 	is      slotState
-	owner   int // worker by whose membership it is active
+	owner   int // worker by whose membership it is active, or about to be
 	started bool
 	busy    bool
 	quick   bool // it stops at once, without waiting for its commit
@@ -101,6 +101,7 @@ func (i *Instance) reconcile() {
 		worker := s.owner
 		if todo == opStart {
 			worker = w.owners[0]
+			s.owner = worker
 		}
 		quick := s.quick
 		i.work.Go(func() { i.step(id, s, todo, worker, quick) })

@@ -56,6 +56,9 @@ func (s *state) assigned(n int, generation int32, id string, a *groupmeta.Stream
 	}
 	m.askAt, m.askFor = time.Time{}, ""
 	switch {
+	case a.Generation != 0 && a.Generation != generation:
+		// A static member that came back was given what it had, without a round.
+		m.wish(now, "the assignment is of an older round")
 	case release:
 		m.wish(now, "a task is released")
 	case waiting:

@@ -98,6 +98,7 @@ func (m *member) carry() {
 		}
 		c.open = false
 	}
+	m.moves++
 	m.carried = m.carried || m.generation > 0
 	m.in, m.round, m.learnerWon, m.leads, m.drained = false, false, false, false, false
 	m.switching, m.refused = true, time.Time{}

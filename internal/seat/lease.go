@@ -43,11 +43,15 @@ func (s *Seat) hear(at time.Time) {
 	}
 }
 
-// keepTime is the session's own timer: when the coordinator was silent for a
-// session timeout, the tasks may be another's by now. While a join is held, it
-// asks whether the coordinator is still there.
+// lease is how long a silent coordinator still counts a member in for sure. A
+// sixth of the session timeout is left to stop in.
+func (s *Seat) lease() time.Duration { return s.o.SessionTimeout - s.o.SessionTimeout/6 }
+
+// keepTime is the session's own timer: when the coordinator was silent for
+// nearly a session timeout, the tasks are about to be another's. While a join is
+// held, it asks whether the coordinator is still there.
 func (s *Seat) keepTime() {
-	step := s.o.SessionTimeout / 40
+	step := s.o.SessionTimeout / 100
 	tick := time.NewTicker(step)
 	defer tick.Stop()
 	asked := time.Now()
@@ -63,13 +67,13 @@ func (s *Seat) keepTime() {
 		if !in {
 			continue
 		}
-		if silent > s.o.SessionTimeout {
+		if silent > s.lease() {
 			s.lost(ErrSilent)
 			continue
 		}
 		if joining && silent > s.o.SessionTimeout/4 && time.Since(asked) > s.o.SessionTimeout/8 {
 			asked = time.Now()
-			s.ask(min(s.o.SessionTimeout/4, s.o.SessionTimeout-silent))
+			s.ask(min(s.o.SessionTimeout/4, s.lease()-silent))
 		}
 	}
 }

@@ -51,8 +51,9 @@ type Handler interface {
 	Assign(Round) (map[string][]byte, error)
 	// Assigned ends a round.
 	Assigned(Session)
-	// Lost says that the membership is gone, or that the coordinator gave no
-	// answer for a session timeout. Called at most once between two Assigned.
+	// Lost says that the membership is gone, or about to be since the
+	// coordinator gave no answer for nearly a session timeout. Called at most once
+	// between two Assigned.
 	Lost(error)
 	// Refused says that a join failed. The seat goes on trying.
 	Refused(error)
@@ -81,9 +82,9 @@ type Session struct {
 	Owned      map[string][]int32 // partitions by an older protocol's word, sorted; nil when the learner protocol won
 }
 
-// ErrSilent says that the coordinator gave no answer for a session timeout: it
-// may have given the member's tasks away.
-var ErrSilent = errors.New("no answer from the group coordinator for the session timeout")
+// ErrSilent says that the coordinator gave no answer for nearly a session
+// timeout: it is about to give the member's tasks away.
+var ErrSilent = errors.New("no answer from the group coordinator for nearly the session timeout")
 
 // ErrForgotten says that the coordinator does not know the member any more.
 var ErrForgotten = errors.New("the group coordinator does not know this member any more")
