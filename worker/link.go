@@ -20,6 +20,9 @@ type link struct {
 	once  sync.Once
 	push  chan struct{} // a status is due
 
+	writing sync.Mutex // one status is written at a time
+	final   bool       // under writing: the last one is written
+
 	mu      sync.Mutex // a leaf, but for Instance.mu taken before it
 	state   control.State
 	whole   bool   // the topic was read once

@@ -47,7 +47,7 @@ func (l *link) publish() {
 		if same == last && time.Since(at) < statusRefresh {
 			continue
 		}
-		if err := l.write(l.i.ctx, s); err == nil {
+		if err := l.write(l.i.ctx, s, false); err == nil {
 			last, at = same, time.Now()
 		}
 		pause(l.i.ctx, statusEvery/4)
@@ -60,11 +60,18 @@ func (l *link) last() {
 	defer cancel()
 	s := l.i.status(l)
 	s.Tasks, s.Round = nil, nil
-	_ = l.write(ctx, s) // said by write
+	_ = l.write(ctx, s, true) // said by write
 }
 
-// write writes a status; why it cannot is said once.
-func (l *link) write(ctx context.Context, s control.Status) error {
+// write writes a status, but none after the final one; why it cannot is said
+// once.
+func (l *link) write(ctx context.Context, s control.Status, final bool) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	if l.final {
+		return nil
+	}
+	l.final = final
 	ctx, cancel := context.WithTimeout(ctx, writeWait)
 	defer cancel()
 	r, err := s.Record(l.i.id)

@@ -1,0 +1,112 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/streamctl/streamctl/worker"
+)
+
+// An instance that has ended leaves no goroutine behind, however it ended.
+// Not parallel: other tests' instances would count.
+func TestNothingIsLeftBehind(t *testing.T) {
+	for name, end := range map[string]func(*worker.Instance){
+		"close": func(in *worker.Instance) { _ = in.Close(context.Background()) },
+		"kill":  (*worker.Instance).Kill,
+		"close without a broker": func(in *worker.Instance) {
+			in.Pause()
+			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+			defer cancel()
+			if err := in.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("close: %v", err)
+			}
+		},
+	} {
+		r := newRig(t, 3)
+		r.start("a", func(c *worker.Config) { c.Workers = 2 })
+		r.running()
+		end(r.live["a"])
+		r.until(name+": all goroutines end", func() bool { return len(ours()) == 0 })
+	}
+}
+
+// ours are the stacks of goroutines that run code of the worker runtime.
+func ours() []string {
+	buf := make([]byte, 1<<20)
+	all := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
+	return slices.DeleteFunc(all, func(s string) bool {
+		runs := strings.Contains(s, "streamctl/worker.") || strings.Contains(s, "internal/seat.") || strings.Contains(s, "internal/taskrun.") || strings.Contains(s, "internal/controltopic.")
+		return !runs || strings.Contains(s, "worker_test.ours")
+	})
+}
+
+// The leader's status has the whole round, every other's its own tasks.
+func TestStatusIsPublished(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 4)
+	r.produce(20)
+	a := r.start("a")
+	r.becomes("a[T1,T2,T3,T4]")
+	r.open()
+	b := r.start("b")
+	r.becomes("a[T1,T2,T3,T4] b[] learns T1")
+	r.until("both statuses tell of the learner", func() bool {
+		s := r.state()
+		lead, other := s.Status[a.ID()], s.Status[b.ID()]
+		if lead.Round == nil || other.Round != nil || len(lead.Round.Instances) != 2 || len(other.Tasks) != 1 {
+			return false
+		}
+		learner := other.Tasks[0]
+		planned := lead.Round.Instances[1].Tasks
+		return learner.Role == "learner" && learner.Lag != nil && learner.Position != nil && learner.End != nil && *learner.End >= 20 &&
+			len(planned) == 1 && planned[0].Reason == "balance" && lead.Round.Topology[0].Partitions == 4 &&
+			lead.Generation != nil && *lead.Generation == *lead.Round.Generation && lead.ControlOffset != nil && lead.ControlError == ""
+	})
+	r.openAll()
+	r.becomes("a[T2,T3,T4] b[T1]")
+	if err := b.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if left := r.state().Status[b.ID()]; len(left.Tasks) != 0 {
+		t.Errorf("an instance that is gone still shows %+v", left.Tasks)
+	}
+}
+
+// Nothing that happens by itself keeps a quiet group busy: no round follows the
+// last one.
+func TestQuietGroupStaysQuiet(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 5)
+	r.start("a")
+	r.start("b")
+	r.start("c")
+	r.until("three have tasks", func() bool {
+		for _, in := range r.live {
+			if len(in.Stats().Tasks) == 0 {
+				return false
+			}
+		}
+		return r.runningTasks() == 5
+	})
+	r.until("no more learners", func() bool {
+		for _, in := range r.live {
+			for _, task := range in.Stats().Tasks {
+				if task.Role != "active" {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	rounds := r.count(worker.RoundDone)
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if n := r.count(worker.RoundDone); n > rounds+3 {
+			t.Fatalf("%d rounds of a quiet group\n%s", n-rounds, r.tail(30))
+		}
+	}
+}
