@@ -208,7 +208,7 @@ func labReport(s lab.Status, done string) *report.LabStatus {
 	}
 	for _, i := range s.Instances {
 		r.Instances = append(r.Instances, report.LabInstance{
-			Name: i.Name, ID: textOrNil(i.ID), State: string(i.State), Leaving: i.Leaving,
+			Name: i.Name, ID: textOrNil(i.ID), State: string(i.State), Leader: i.Leader, Leaving: i.Leaving,
 			Active: i.Active, Standby: i.Standby, Learner: i.Learner, Restore: i.Restore, Why: textOrNil(i.Why),
 		})
 	}

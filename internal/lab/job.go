@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/streamctl/streamctl/worker"
@@ -70,6 +71,9 @@ type Job struct {
 	pods        map[string]*pod
 	restoreRate int
 	produced    int64
+	leader      string    // of the last round; "" when it is not known
+	round       int32     // the last round
+	ledAt       time.Time // when it was made
 }
 
 // heartbeat is how long an instance may not notice a round.
@@ -124,9 +128,22 @@ func (j *Job) begin(ctx context.Context) error {
 	if err := j.until(ctx, func() bool { s := j.Status(); return s.Records.Waiting == 0 && len(s.Idle) == 0 }); err != nil {
 		return fmt.Errorf("the job did not count its first records: %w", err)
 	}
+	if err := j.until(ctx, func() bool { return j.committed(ctx) >= j.o.Records }); err != nil {
+		return fmt.Errorf("the job did not commit its first records: %w", err)
+	}
 	j.SetRestoreRate(j.o.RestoreRate)
 	j.work.Go(func() { p.run(j.ctx) })
 	return nil
+}
+
+// committed is the number of records below the group's commits.
+func (j *Job) committed(ctx context.Context) (n int64) {
+	offsets, err := j.l.admin.FetchOffsets(ctx, j.o.Group)
+	if err != nil {
+		return 0
+	}
+	offsets.Each(func(o kadm.OffsetResponse) { n += max(0, o.At) })
+	return n
 }
 
 // settled reports whether every task runs, on as many instances as there are,

@@ -29,6 +29,7 @@ type PodStatus struct {
 	Name       string   `json:"name"`
 	ID         string   `json:"id"`
 	State      PodState `json:"state"`
+	Leader     bool     `json:"leader"` // it led the last round; of none when several say so
 	Leaving    bool     `json:"leaving"`
 	Active     int      `json:"active"` // that it processes
 	Standby    int      `json:"standby"`
@@ -46,11 +47,12 @@ func (j *Job) Status() Status {
 		pods = append(pods, *p)
 	}
 	s := Status{Bootstrap: j.l.Bootstrap(), Group: j.o.Group, Tasks: j.o.Tasks, RestoreRate: j.restoreRate, Idle: []string{}}
-	produced := j.produced
+	produced, leader := j.produced, j.leader
 	j.mu.Unlock()
 	newest := int32(0)
 	for _, p := range pods {
 		one, mode := p.status()
+		one.Leader = p.name == leader && (p.state == Running || p.state == Paused)
 		s.Instances = append(s.Instances, one)
 		if p.state == Running && one.Generation >= newest && mode != "" {
 			newest, s.Mode = one.Generation, mode
@@ -102,7 +104,7 @@ func (j *Job) observe(name string, e worker.Event) {
 	case worker.ActiveStopped:
 		j.ledger.stopped(e.Task, name, e.At)
 	case worker.RoundLed:
-		j.say("round %d, led by %s: %s", e.Generation, name, dealt(e.Round))
+		j.led(name, e)
 	case worker.LearnerReady:
 		j.say("%s is ready to take %s over", name, e.Task)
 	case worker.MembershipLost:
@@ -124,6 +126,20 @@ func (j *Job) observe(name string, e worker.Event) {
 	case worker.Trouble:
 		j.say("%s: %v", name, e.Err)
 	}
+}
+
+// led notes who led a round. When a leader is lost the embedded broker tells
+// every member of the next round that it leads, and takes what one of them
+// decides, which is the same for all; then nobody is named.
+func (j *Job) led(name string, e worker.Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if e.Generation == j.round && !e.At.Before(j.ledAt) && e.At.Sub(j.ledAt) < j.o.SessionTimeout && j.leader != name {
+		j.leader = ""
+		return
+	}
+	j.leader, j.round, j.ledAt = name, e.Generation, e.At
+	j.say("round %d, led by %s: %s", e.Generation, name, dealt(e.Round))
 }
 
 // leaves notes that an instance goes since it was marked.

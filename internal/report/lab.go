@@ -38,8 +38,9 @@ type LabRecords struct {
 // LabInstance is one instance of a lab's job.
 type LabInstance struct {
 	Name    string  `json:"name"`
-	ID      *string `json:"id"`    // UUID
-	State   string  `json:"state"` // running, paused, stopped, killed, drained, expired, failed
+	ID      *string `json:"id"`     // UUID
+	State   string  `json:"state"`  // running, paused, stopped, killed, drained, expired, failed
+	Leader  bool    `json:"leader"` // it led the last round
 	Leaving bool    `json:"leaving"`
 	Active  int     `json:"active"`
 	Standby int     `json:"standby"`
@@ -117,20 +118,24 @@ func (s *LabStatus) Grid() *render.Grid {
 		render.Column{Head: "INSTANCE", Cap: nameCap}, render.Column{Head: "STATE"},
 		render.Column{Head: "ACTIVE", Right: true}, render.Column{Head: "STANDBY", Right: true},
 		render.Column{Head: "LEARNER", Right: true}, render.Column{Head: "TO RESTORE", Right: true},
+		render.Column{Head: "LEADER", In: render.InMachine},
 		render.Column{Head: "ID", In: render.InFull}, render.Column{Head: "ERROR", In: render.InFull},
 	)
 	for _, i := range s.Instances {
 		state := i.State
+		if i.Leader {
+			state += ", leader"
+		}
 		if i.Leaving {
 			state += ", leaving"
 		}
-		cells := []render.Cell{render.Text(i.Name), render.Text(state)}
+		cells := []render.Cell{render.Text(i.Name), render.Text(i.State).Shown(state)}
 		if slices.Contains([]string{"running", "paused"}, i.State) {
 			cells = append(cells, render.Num(i.Active), render.Num(i.Standby), render.Num(i.Learner), render.Num(i.Restore))
 		} else {
 			cells = append(cells, render.Dash(), render.Dash(), render.Dash(), render.Dash())
 		}
-		g.Row(append(cells, optText(i.ID), optText(i.Why))...)
+		g.Row(append(cells, render.Bool(&i.Leader), optText(i.ID), optText(i.Why))...)
 	}
 	return g
 }
