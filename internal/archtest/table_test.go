@@ -82,6 +82,7 @@ func layout() []row {
 			},
 		},
 		{pkg: "internal/e2e", tests: true},
+		{pkg: "internal/chaos", tests: true},
 		{pkg: "internal/archtest", tests: true},
 		{pkg: "internal/model", pure: true},
 		{pkg: "internal/errs", pure: true},
