@@ -11,10 +11,14 @@ import (
 )
 
 // GoodLine is a sentence that says that all is well.
-func GoodLine(text string) ChangeLine { return ChangeLine{render.Escape(text), render.Good} }
+func GoodLine(text string) ChangeLine {
+	return ChangeLine{Text: render.Escape(text), Style: render.Good}
+}
 
 // WarnLine is a sentence that needs a look.
-func WarnLine(text string) ChangeLine { return ChangeLine{render.Escape(text), render.Warning} }
+func WarnLine(text string) ChangeLine {
+	return ChangeLine{Text: render.Escape(text), Style: render.Warning}
+}
 
 // Compare fills in what a rebalance did: the group before and after it.
 func (a *AskedOnce) Compare(before, after *model.Group) {

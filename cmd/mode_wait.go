@@ -1,0 +1,224 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/progress"
+	"github.com/streamctl/streamctl/internal/render"
+	"github.com/streamctl/streamctl/internal/report"
+)
+
+const (
+	switchEvery = 50 * time.Millisecond // between two looks: the pause is measured with it
+	switchSpare = 30 * time.Second      // besides the time allowed: rolling back takes some too
+)
+
+// awaited is what is seen of a switch that is on.
+type awaited struct {
+	*switching
+	running bool // it was on before
+	left    time.Time
+	pause   *time.Duration // nil until it is over
+	back    *control.Mode  // the record that took all back
+	absent  map[string]bool
+	told    string
+	failing string
+}
+
+// wait follows the switch until the group has formed again in its type with
+// everybody, or has gone back.
+func (w *switching) wait(ctx context.Context, running bool) error {
+	limit := w.record.Allowed + switchSpare
+	if w.delay != nil {
+		limit += 2 * *w.delay
+	}
+	if s := w.d.conf.Setting("timeout"); s.IsSet() && w.d.conf.Duration("timeout") > 0 {
+		limit = w.d.conf.Duration("timeout")
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, timeoutError{limit})
+	defer cancel()
+	w.d.onStop = fmt.Sprintf("the switch goes on by itself, epoch %d; mode get %s shows how far it is", w.record.Epoch, w.group)
+	w.begun = w.d.now()
+	a := &awaited{switching: w, running: running, absent: map[string]bool{}}
+	look := func(ctx context.Context) (*steered, error) { return w.look(ctx, true) }
+	err := progress.Poll(ctx, switchEvery, w.d.now, look, a.step)
+	return a.finish(err, limit)
+}
+
+// step judges one look.
+func (a *awaited) step(at time.Time, s *steered, err error) (bool, error) {
+	if err != nil {
+		if a.failing != err.Error() { // a group that is between two types may not be there for a moment
+			a.failing = err.Error()
+			a.d.verbose("cannot look: %s; trying again", err)
+		}
+		if a.left.IsZero() {
+			a.left = at
+		}
+		return false, nil
+	}
+	a.s = s
+	a.remember()
+	if m := s.state.Mode; m != nil && m.Offset > a.offset && m.Epoch > a.record.Epoch {
+		if a.back == nil {
+			a.back = m
+			a.tell(at, fmt.Sprintf("taken back to %s, epoch %d, by %s", m.Mode, m.Epoch, m.Who))
+		}
+	} else if m != nil && m.Offset > a.offset {
+		return true, fmt.Errorf("after this record there is another of epoch %d, by %s at %s: that one counts", m.Epoch, m.Who, m.At.UTC().Format(time.RFC3339))
+	}
+	want := string(a.to)
+	if a.back != nil {
+		want = string(a.back.Mode)
+	}
+	if !a.formed(want) {
+		if a.left.IsZero() && (s.g.State != model.StateStable || s.g.Mode != a.from()) {
+			a.left = at
+		}
+		a.progress(at, want)
+		return false, nil
+	}
+	if a.left.IsZero() && a.back == nil && a.from() == want {
+		return false, nil // nobody has moved yet
+	}
+	if a.left.IsZero() { // quicker than two looks: it is no longer than since the record
+		a.left = a.begun
+	}
+	d := at.Sub(a.left)
+	a.pause = &d
+	return true, nil
+}
+
+// formed reports whether the group is at rest in a mode with every instance of
+// before, each task with an owner, and all following the last record.
+func (a *awaited) formed(mode string) bool {
+	g := a.s.g
+	if g.Kind != model.Worker || g.State != model.StateStable || g.Mode != mode || len(g.Unassigned) > 0 || len(g.Moving) > 0 {
+		return false
+	}
+	ids := workerIDs(g)
+	for _, id := range workerIDs(a.before) {
+		if !slices.Contains(ids, id) {
+			return false
+		}
+	}
+	return true
+}
+
+// remember notes who has not followed: in a look that shows the group on its
+// way, instances that do not say the new epoch.
+func (a *awaited) remember() {
+	if a.back != nil {
+		return
+	}
+	clear(a.absent)
+	for _, id := range workerIDs(a.before) {
+		if s, ok := a.s.state.Status[id]; !ok || s.Epoch < a.record.Epoch {
+			a.absent[a.nameOf(id)] = true
+		}
+	}
+	if a.s.g.State != model.StateStable || a.s.g.ProtocolType == protocolType(a.to) {
+		return
+	}
+	for i := range a.s.g.Instances { // a round was made in the type that is to be left: its members stayed
+		in := &a.s.g.Instances[i]
+		if _, said := a.s.state.Status[in.ID]; !said {
+			for j := range in.Members {
+				a.absent[in.Members[j].Name] = true
+			}
+		}
+	}
+}
+
+// progress says who is back, whenever that changes.
+func (a *awaited) progress(at time.Time, want string) {
+	back := 0
+	if a.s.g.Mode == want && a.s.g.ProtocolType == protocolType(control.RebalanceMode(want)) {
+		ids := workerIDs(a.s.g)
+		for _, id := range workerIDs(a.before) {
+			if slices.Contains(ids, id) {
+				back++
+			}
+		}
+	}
+	a.tell(at, fmt.Sprintf("%s: %d of %d instances in mode %s", a.s.g.State, back, len(workerIDs(a.before)), want))
+}
+
+func (a *awaited) tell(at time.Time, text string) {
+	if text == a.told {
+		return
+	}
+	a.told = text
+	a.row(fmt.Sprintf("%6s  %s", render.Duration(at.Sub(a.begun)), render.Escape(text)))
+}
+
+// finish writes the document and makes the exit code.
+func (a *awaited) finish(err error, limit time.Duration) error {
+	_, over := errors.AsType[timeoutError](err)
+	if err != nil && !over {
+		return err
+	}
+	res := a.document(err == nil && a.back == nil)
+	res.Mode.AlreadyThere = a.running
+	if a.pause != nil {
+		ms := a.pause.Milliseconds()
+		res.Mode.PauseMs = &ms
+	}
+	var failed error
+	switch {
+	case a.back != nil:
+		failed = a.rolledBack(&res, over)
+	case over:
+		res.Mode.NotFollowed = a.who()
+		res.Text = append(res.Text, report.WarnLine(fmt.Sprintf("not switched yet: %s after %s", a.group, render.Duration(limit))))
+		failed = errs.WithCode(errs.WithHint(fmt.Errorf("group %q is not in mode %s with all its instances after %s", a.group, a.to, render.Duration(limit)),
+			"the switch goes on, or goes back, by itself: mode get "+a.group), errs.TimedOut)
+	default:
+		res.Text = append(res.Text, report.GoodLine(fmt.Sprintf("switched: %s runs in mode %s, epoch %d, with all %s%s", a.group, a.to, a.record.Epoch,
+			render.Count(len(workerIDs(a.before)), "instance"), a.paused())))
+	}
+	if err := a.d.show(report.NewGroupChange(res)); err != nil {
+		return err
+	}
+	return failed
+}
+
+func (a *awaited) paused() string {
+	if a.pause == nil || a.running {
+		return ""
+	}
+	return fmt.Sprintf("; pause %s", render.Duration(*a.pause))
+}
+
+// rolledBack says who did not follow.
+func (a *awaited) rolledBack(res *report.ChangeResult, over bool) error {
+	res.Mode.RolledBack, res.Mode.NotFollowed = true, a.who()
+	who := "nobody is known not to have followed: the group was not complete in time"
+	if list := res.Mode.NotFollowed; len(list) > 0 {
+		who = "did not follow: " + strings.Join(list, ", ")
+	}
+	state := fmt.Sprintf("%s is back in mode %s, epoch %d, with all %s%s", a.group, a.back.Mode, a.back.Epoch, render.Count(len(workerIDs(a.before)), "instance"), a.paused())
+	if over {
+		state = fmt.Sprintf("%s is on its way back to mode %s, epoch %d", a.group, a.back.Mode, a.back.Epoch)
+	}
+	res.Text = append(res.Text, report.WarnLine("not switched: "+state), report.ChangeLine{Text: render.Escape(who)})
+	return errs.WithHint(fmt.Errorf("group %q did not follow to mode %s within %s: %s", a.group, a.to, render.Duration(a.record.Allowed), who),
+		"look at the log of who did not follow, then try again")
+}
+
+func (a *awaited) who() []string {
+	out := []string{}
+	for name := range a.absent {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
