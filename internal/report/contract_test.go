@@ -94,7 +94,10 @@ func contract() map[string]string {
 		"config-test": opening + readFields + " ok steps steps[] " + under("steps[].", "step object ok took_ms detail error hint"),
 		"config-view": opening + "context file keys keys[] " + under("keys[].", "key value set source where"),
 		"contexts":    opening + "items items[] " + under("items[].", "name current bootstrap_servers bootstrap_servers[] group readonly"),
-		"version":     opening + readFields + " client client.version client.commit client.go client.platform brokers brokers[] " + under("brokers[].", "id address version streams_groups"),
+		"lab": opening + "bootstrap group mode tasks unassigned_tasks unassigned_tasks[] longest_idle_ms restore_rate records instances instances[] " +
+			under("records.", "produced counted waiting twice lost") + " " +
+			under("instances[].", "name id state leader leaving active standby learner remaining_records error"),
+		"version": opening + readFields + " client client.version client.commit client.go client.platform brokers brokers[] " + under("brokers[].", "id address version streams_groups"),
 	}
 }
 
@@ -158,7 +161,7 @@ func TestListsAreNeverNull(t *testing.T) {
 		NewGroupDescription(empty, DescribeOptions{}), NewGroupList(nil, ListOptions{}), NewGroupDescriptionList(nil, false, DescribeOptions{}),
 		NewInstanceList(nil, ItemOptions{}), NewMemberList(nil, ItemOptions{}), NewTaskList(nil, ItemOptions{}), task,
 		NewWait(WaitResult{}), NewDiff(DiffResult{}), NewCanI(nil, CanIOptions{}), NewConfigTest(nil, ItemOptions{}),
-		NewConfigView("", "", nil), NewContextList(nil), NewVersion(ClientVersion{}, nil, ItemOptions{}),
+		NewConfigView("", "", nil), NewContextList(nil), NewVersion(ClientVersion{}, nil, ItemOptions{}), NewLabStatus(LabStatus{}, ""),
 	} {
 		b := write(t, render.Options{Format: render.JSON}, r)
 		notNull(t, string(b), "", decode(t, b))

@@ -143,6 +143,16 @@ func toolReports() map[string]render.Report {
 			{Key: "sasl.password", Set: ptr(true), Source: "file"}, {Key: "ssl.key.password", Set: ptr(false), Source: "default"},
 		}),
 		"contexts": NewContextList([]Context{{Name: "prod-eu", Current: true, Bootstrap: []string{"b1:9093", "b2:9093"}, ReadOnly: true}}),
+		"lab": NewLabStatus(LabStatus{
+			Bootstrap: "127.0.0.1:9092", Group: "clicks", Mode: ptr("incremental"), Tasks: 12, Idle: []string{"0_2", "0_4"}, LongestIdleMs: 6100,
+			RestoreRate: ptr(2000), Records: LabRecords{Produced: 62_060, Counted: 61_722, Waiting: 338, Twice: ptr[int64](14), Lost: ptr[int64](0)},
+			Instances: []LabInstance{
+				{Name: "pod-a", ID: ptr("03778b59-f48c-4eb3-8082-7c01c279aa0a"), State: "running", Leader: true, Leaving: true, Active: 5},
+				{Name: "pod-b", ID: ptr("ef43aa3a-e4d2-43b3-9bc2-ef79d882c653"), State: "running", Active: 5, Learner: 2, Restore: 8004},
+				{Name: "pod-c", ID: ptr("9fc33692-b825-462c-9bc1-a1c6f10f2e81"), State: "killed"},
+			},
+		}, ""),
+		"lab-done": NewLabStatus(LabStatus{}, "pod-d started"),
 		"version": NewVersion(ClientVersion{Version: "0.1.0", Commit: ptr("aabbccddeeff"), Go: "go1.26", Platform: "linux/amd64"},
 			[]BrokerVersion{{ID: 1, Address: "b1:9093", Version: ptr("4.3"), StreamsGroups: ptr(true)}}, ItemOptions{TakenAt: takenAt(), ClusterID: "c1"}),
 	}

@@ -70,7 +70,7 @@ func (s *LabStatus) Text(p *render.Page) {
 	}
 	p.Head("lab at "+s.Bootstrap, left...)
 	p.Blank()
-	p.Facts(0, []render.Fact{s.records(), s.verdict(), s.idle(), {Label: "Restore rate", Text: s.rate()}})
+	p.Facts(0, []render.Fact{s.records(), s.verdict(), s.idle(), s.gap(), {Label: "Restore rate", Text: s.rate()}})
 	p.Blank()
 	p.ScreenRows(s.Grid())
 }
@@ -92,17 +92,23 @@ func (s *LabStatus) verdict() render.Fact {
 }
 
 func (s *LabStatus) idle() render.Fact {
-	longest := "; a task had none for " + render.Millis(s.LongestIdleMs) + " at most"
 	if len(s.Idle) == 0 {
-		return render.Fact{Label: "Owners", Text: fmt.Sprintf("all of %s run", render.Count(s.Tasks, "task")) + longest, Style: render.Good}
+		return render.Fact{Label: "Owners", Text: fmt.Sprintf("all of %s run", render.Count(s.Tasks, "task")), Style: render.Good}
 	}
-	names := s.Idle
-	more := ""
+	names, more := s.Idle, ""
 	if len(names) > 6 {
 		names, more = names[:6], " …"
 	}
 	text := fmt.Sprintf("%d of %s run nowhere: %s%s", len(s.Idle), render.Count(s.Tasks, "task"), strings.Join(names, " "), more)
-	return render.Fact{Label: "Owners", Text: text + longest, Style: render.Problem}
+	return render.Fact{Label: "Owners", Text: text, Style: render.Problem}
+}
+
+func (s *LabStatus) gap() render.Fact {
+	f := render.Fact{Label: "Longest gap", Text: "no task ever ran nowhere"}
+	if s.LongestIdleMs > 0 {
+		f.Text = render.Millis(s.LongestIdleMs) + " in which a task ran nowhere"
+	}
+	return f
 }
 
 func (s *LabStatus) rate() string {
