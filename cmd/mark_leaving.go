@@ -156,7 +156,7 @@ func (o *markOptions) prepare(ctx context.Context, m *marking) error {
 	if err != nil {
 		return err
 	}
-	if m.s, err = m.r.steered(ctx, id, false); err != nil {
+	if m.s, err = m.r.settled(ctx, id); err != nil {
 		return err
 	}
 	if err := refuseMarks(m.s.g, names, o.commands); err != nil {
@@ -175,10 +175,14 @@ func (o *markOptions) prepare(ctx context.Context, m *marking) error {
 			return err
 		}
 	}
-	if err := m.leavesSome(); err != nil && !o.flags.force {
+	err = m.leavesSome()
+	if err != nil && !o.flags.force {
 		return err
 	}
 	m.predict()
+	if err != nil {
+		m.said = append(m.said, "forced: "+voidText)
+	}
 	return nil
 }
 
@@ -221,7 +225,7 @@ func (o *markOptions) findSelf(ctx context.Context, r *reader, group string) (st
 		o.d.note("instance %s (%s) in group %s", in.Name, in.ID, g.ID)
 		return g.ID, []string{in.ID}, nil
 	}
-	s, err := r.steered(ctx, group, true)
+	s, err := r.settled(ctx, group)
 	if err != nil {
 		return "", nil, err
 	}

@@ -19,6 +19,8 @@ import (
 const (
 	drainEvery  = time.Second     // between two looks
 	coldPatient = 5 * time.Second // how long the end waits for word on what restored cold
+
+	honourPatient = 3 * time.Second // how long a mark that is not honoured yet is no news
 )
 
 // drainWait follows instances under a mark until they are drained.
@@ -40,6 +42,9 @@ type drainWait struct {
 	notes   []string
 	bars    *drainBars // on a terminal; nil elsewhere
 }
+
+// voidText says what marks of all instances come to.
+const voidText = "the marks are void: no instance stays that could take the tasks"
 
 // newDrain is a judge of the targets.
 func (m *marking) newDrain() *progress.Drain {
@@ -138,19 +143,20 @@ func (w *drainWait) say(text string) {
 // nothing does, then with what holds the drain up.
 func (w *drainWait) tell(at time.Time) {
 	l := &w.look
-	for _, n := range l.Waiting {
-		if !slices.Contains(w.notes, n) {
-			w.notes = append(w.notes, n)
-			w.say(n)
-		}
-	}
-	for _, n := range l.Lost {
-		if !slices.Contains(w.notes, n) {
-			w.notes = append(w.notes, n)
-			w.say(n)
-		}
-	}
 	since := at.Sub(w.begin)
+	notes := slices.Clone(l.Lost)
+	if since >= honourPatient || w.once {
+		notes = append(notes, l.Waiting...)
+	}
+	if l.Void {
+		notes = append(notes, voidText)
+	}
+	for _, n := range notes {
+		if !slices.Contains(w.notes, n) {
+			w.notes = append(w.notes, n)
+			w.say(n)
+		}
+	}
 	if w.bars != nil {
 		w.bars.draw(since, l)
 		return
@@ -198,7 +204,11 @@ func (w *drainWait) holdUp() string {
 		}
 		parts = append(parts, l.Tasks[i].Holds())
 	}
-	return strings.Join(append(parts, l.Waiting...), "; ")
+	parts = append(parts, l.Waiting...)
+	if l.Void {
+		parts = append(parts, voidText)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // finish says how the waiting ended.

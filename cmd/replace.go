@@ -129,7 +129,7 @@ func (p *replacing) prepare(ctx context.Context) error {
 	ctx, cancel := p.o.bounded(ctx)
 	defer cancel()
 	var err error
-	if p.s, err = p.r.steered(ctx, p.o.group, false); err != nil {
+	if p.s, err = p.r.settled(ctx, p.o.group); err != nil {
 		return err
 	}
 	if err := refuseMarks(p.s.g, nil, p.o.commands); err != nil {
@@ -198,7 +198,7 @@ func (p *replacing) old() []*model.Instance {
 }
 
 func (p *replacing) fresh() []*model.Instance {
-	return p.instances(func(in *model.Instance) bool { return !slices.Contains(p.rec.Old, in.ID) && !p.s.leaves(in) })
+	return p.instances(func(in *model.Instance) bool { return isUUID(in.ID) && !slices.Contains(p.rec.Old, in.ID) && !p.s.leaves(in) })
 }
 
 func (p *replacing) instances(keep func(*model.Instance) bool) []*model.Instance {

@@ -120,10 +120,14 @@ func (p *replacing) join(ctx context.Context, begin time.Time) error {
 			}
 			return false, nil
 		}
-		failing, p.s = "", s
+		failing = ""
 		if other := s.state.Replace; other == nil || other.Mark != p.rec.Mark {
 			return true, p.foreign(other)
 		}
+		if s.g.AssignmentBasis != model.AssignmentCurrent {
+			return false, nil
+		}
+		p.s = s
 		fresh := p.fresh()
 		missing := int(p.rec.With) - len(fresh)
 		text := fmt.Sprintf("1 join: %d of %d new instances are there", len(fresh), p.rec.With)
@@ -137,7 +141,7 @@ func (p *replacing) join(ctx context.Context, begin time.Time) error {
 			told, toldAt = text, at
 			p.o.say(0, fmt.Sprintf("%4s  %s", at.Sub(begin).Round(time.Second), text))
 		}
-		return missing <= 0 && s.g.AssignmentBasis == model.AssignmentCurrent, nil
+		return missing <= 0, nil
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/errs"
@@ -54,6 +55,37 @@ func (r *reader) steered(ctx context.Context, id string, now bool) (*steered, er
 		}
 	}
 	return out, nil
+}
+
+// settled reads a group to be steered once it tells who is there: in a rebalance
+// a broker does not say which instance a member is of. It is waited for until
+// ctx ends.
+func (r *reader) settled(ctx context.Context, id string) (*steered, error) {
+	told := false
+	for {
+		s, err := r.steered(ctx, id, false)
+		if err != nil || s.identified() {
+			return s, err
+		}
+		if !told {
+			told = true
+			r.d.note("group %s is %s, and does not tell its instances now; waiting", id, s.g.State)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("group %q is %s, and does not tell its instances: %w", id, s.g.State, context.Cause(ctx))
+		case <-time.After(askEvery):
+		}
+	}
+}
+
+// identified reports whether every member says of which instance it is, or
+// never will.
+func (s *steered) identified() bool {
+	if s.g.State != model.StatePreparingRebalance && s.g.State != model.StateCompletingRebalance {
+		return true
+	}
+	return !slices.ContainsFunc(s.g.Instances, func(in model.Instance) bool { return !isUUID(in.ID) })
 }
 
 // controlState is what the control records of a group add up to.

@@ -74,7 +74,7 @@ func runUnmark(ctx context.Context, o *unmarkOptions) error {
 			return err
 		}
 	}
-	s, err := r.steered(ctx, id, true)
+	s, err := r.settled(ctx, id)
 	if err != nil {
 		return err
 	}

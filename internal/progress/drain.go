@@ -98,7 +98,8 @@ type DrainLook struct {
 	Left      *time.Duration
 	Tasks     []DrainTask // by task
 	Moved     []*Handover // since the look before, by task
-	Waiting   []string    // what is waited for besides tasks: marks that are not honoured yet, marks that are void
+	Waiting   []string    // marks that are not honoured yet, a sentence each
+	Void      bool        // no instance stays that could take the tasks: marks count for nothing
 	Blockers  []Blocker   // as a wait shows them
 }
 
@@ -119,6 +120,7 @@ func (d *Drain) Begin(g *model.Group) {
 			t.take(in, owners)
 		}
 	}
+	d.progress(g, &d.last)
 	d.remember(g, owners)
 	d.looked = true
 }
@@ -225,9 +227,7 @@ func (d *Drain) outcome(g *model.Group, s *control.State, owners map[model.TaskI
 			out.Blockers = append(out.Blockers, Blocker{Object: "instance " + t.Name, Why: strings.TrimPrefix(text, "the mark of "+t.Name+" ")})
 		}
 	}
-	if void(g, s) {
-		out.Waiting = append(out.Waiting, "the marks are void: no instance stays that could take the tasks")
-	}
+	out.Void = void(g, s)
 	for i := range out.Tasks {
 		out.Blockers = append(out.Blockers, out.Tasks[i].blocker())
 	}

@@ -143,37 +143,43 @@ func logRecords(g *model.Group, id model.TaskID) *int64 {
 
 // paceOf is the rate of all copies together, and the time until the slowest
 // instance has restored its own; nil when one of them stands still or tells no
-// rate.
+// rate. What an instance has restored of copies that are ready by now counts as
+// its rate: it goes on with the others.
 func paceOf(list []DrainTask) (*float64, *time.Duration) {
 	type work struct{ left, rate float64 }
 	by := map[string]work{}
-	all, some, open := 0.0, false, true
+	all, some, open := 0.0, false, false
 	for i := range list {
 		x := &list[i]
-		if !x.Stateful || x.Ready {
-			continue
-		}
-		if x.Rate == nil || x.Remaining == nil || x.On == "" {
-			open = false
-			continue
-		}
-		some = true
-		all += *x.Rate
 		w := by[x.OnID]
-		by[x.OnID] = work{w.left + float64(*x.Remaining), w.rate + *x.Rate}
+		if x.Rate != nil {
+			some = true
+			all += *x.Rate
+			w.rate += *x.Rate
+		}
+		switch {
+		case !x.Stateful || x.Ready:
+		case x.Remaining == nil || x.On == "":
+			open = true
+		default:
+			w.left += float64(*x.Remaining)
+		}
+		by[x.OnID] = w
 	}
 	if !some {
 		return nil, nil
 	}
 	longest := 0.0
 	for _, w := range by {
-		if w.rate <= 0 {
-			open = false
-			continue
+		switch {
+		case w.left == 0:
+		case w.rate <= 0:
+			open = true
+		default:
+			longest = max(longest, w.left/w.rate)
 		}
-		longest = max(longest, w.left/w.rate)
 	}
-	if !open {
+	if open {
 		return &all, nil
 	}
 	left := time.Duration(longest * float64(time.Second))
