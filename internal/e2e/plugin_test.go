@@ -26,6 +26,8 @@ func TestPlugin(t *testing.T) {
 		{name: "versions", quick: true, run: pluginVersions},
 		{name: "deadline", run: pluginDeadline},
 		{name: "drain-two-of-four", run: pluginDrainTwoOfFour},
+		{name: "topic-deleted", run: pluginTopicDeleted},
+		{name: "unreadable", run: pluginUnreadable},
 		{name: "leader-killed", run: pluginLeaderKilled},
 		{name: "roll-out", run: pluginRollOut},
 	} {

@@ -26,6 +26,7 @@ const (
 	userOps    = "ops"    // gets the ACLs that a test grants
 	userNobody = "nobody" // gets none
 	userLeast  = "least"  // as userOps, for a test of its own
+	userApp    = "app"    // what a Streams app needs
 )
 
 func password(user string) string { return user + "-secret" }
@@ -33,7 +34,7 @@ func password(user string) string { return user + "-secret" }
 // scramArgs are the arguments of the storage tool that make the users.
 func scramArgs() []string {
 	var args []string
-	for _, u := range []string{userOps, userNobody, userLeast} {
+	for _, u := range []string{userOps, userNobody, userLeast, userApp} {
 		args = append(args, "--add-scram", fmt.Sprintf("SCRAM-SHA-512=[name=%s,password=%s]", u, password(u)))
 	}
 	return args
@@ -108,17 +109,21 @@ func (p *pki) brokerProps() map[string]string {
 func (c *cluster) clientFile(t testing.TB, user string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), user+".properties")
-	err := writeProps(file, map[string]string{
+	if err := writeProps(file, c.login(user)); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// login is the Java client properties of a user.
+func (c *cluster) login(user string) map[string]string {
+	return map[string]string{
 		"security.protocol":       "SASL_SSL",
 		"sasl.mechanism":          "SCRAM-SHA-512",
 		"sasl.jaas.config":        fmt.Sprintf(`org.apache.kafka.common.security.scram.ScramLoginModule required username="%s" password="%s";`, user, password(user)),
 		"ssl.truststore.type":     "PEM",
 		"ssl.truststore.location": c.pki.ca,
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	return file
 }
 
 // allow grants operations to a user; add the resources to acls before.

@@ -36,6 +36,9 @@ final class ControlReader {
   private ControlView view = new ControlView();
   private long wholeAt;
 
+  /** The topic exists, as the last answer had it that said so. */
+  volatile boolean exists;
+
   ControlReader(Supplier<Consumer<byte[], byte[]>> consumers, String topic) {
     this.consumers = consumers;
     this.partition = new TopicPartition(topic, 0);
@@ -51,7 +54,8 @@ final class ControlReader {
         wholeAt = System.nanoTime() - WHOLE_AGAIN_NS;
       }
       List<PartitionInfo> partitions = consumer.partitionsFor(partition.topic(), left(until));
-      if (partitions == null || partitions.isEmpty()) {
+      exists = partitions != null && !partitions.isEmpty();
+      if (!exists) {
         close();
         return null;
       }

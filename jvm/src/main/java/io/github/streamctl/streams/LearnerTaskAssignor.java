@@ -191,7 +191,7 @@ public final class LearnerTaskAssignor implements TaskAssignor {
 
   @Override
   public void onAssignmentComputed(GroupAssignment assignment, GroupSubscription subscription, AssignmentError error) {
-    if (error != AssignmentError.NONE || !session.exists) {
+    if (error != AssignmentError.NONE || !session.exists()) {
       return; // nobody but streamctl makes the topic
     }
     StatusRecord said = status;

@@ -43,9 +43,6 @@ final class Session {
   /** Why the topic could not be read in this round, null when it could. */
   String error;
 
-  /** The topic exists, as far as this round could tell. */
-  boolean exists;
-
   /** The topic was read at least once, whether it exists or not. */
   boolean wasRead;
 
@@ -110,12 +107,10 @@ final class Session {
 
   private void take(long until, long timeoutMs) {
     error = null;
-    exists = false;
     try {
       ControlView view = reading.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
-      exists = view != null;
       wasRead = true;
-      known = exists ? view : new ControlView();
+      known = view != null ? view : new ControlView();
     } catch (TimeoutException e) {
       error = "topic \"" + topic + "\" was not read within " + timeoutMs + " ms";
     } catch (ExecutionException e) {
@@ -173,6 +168,11 @@ final class Session {
       }
     }
     return out;
+  }
+
+  /** The topic exists, as far as is known. */
+  boolean exists() {
+    return reader.exists;
   }
 
   /** Every record below this offset has been read; null: the topic was never read. */

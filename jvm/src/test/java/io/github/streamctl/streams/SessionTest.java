@@ -52,13 +52,13 @@ class SessionTest {
   void noTopic() {
     log.records = null;
     assertFalse(round().find(B).marked());
-    assertTrue(!session.exists && session.error == null);
+    assertTrue(!session.exists() && session.error == null);
     log.records = new java.util.ArrayList<>();
     log.add("leaving/" + B, mark("m-1", "null"));
     assertTrue(round().find(B).marked());
     log.records = null; // somebody deleted it
     assertFalse(round().find(B).marked());
-    assertFalse(session.exists);
+    assertFalse(session.exists());
   }
 
   @Test
@@ -79,7 +79,7 @@ class SessionTest {
     assertTrue(round().find(B).marked());
     log.failing = new TopicAuthorizationException(Log.TOPIC);
     assertTrue(round().find(B).marked());
-    assertTrue(session.error.contains("needs READ and DESCRIBE") && !session.exists, session.error);
+    assertTrue(session.error.contains("needs READ and DESCRIBE") && session.exists(), session.error);
     log.failing = null;
     log.add("leaving/" + B, null);
     assertFalse(round().find(B).marked());
