@@ -128,7 +128,7 @@ func (i *Instance) step(id model.TaskID, s *slot, todo op, worker int, quick boo
 		}
 	case opStart:
 		i.events.owner(id, worker)
-		if err = i.tasks.Activate(id, committer{s: i.seats[worker].ses, task: id}); err == nil {
+		if err = i.tasks.Activate(id, i.committer(worker, id)); err == nil {
 			is = slotActive
 		}
 	case opForget:
@@ -155,6 +155,15 @@ func (i *Instance) step(id model.TaskID, s *slot, todo op, worker int, quick boo
 		s.started = false
 	}
 	i.reconcile()
+}
+
+// committer commits a task by a worker's membership.
+func (i *Instance) committer(worker int, id model.TaskID) committer {
+	c := committer{s: i.seats[worker].ses, task: id}
+	for _, x := range i.seats {
+		c.all = append(c.all, x.ses)
+	}
+	return c
 }
 
 // waitStopped waits until none of the tasks is active, or the instance is dead;

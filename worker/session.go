@@ -41,6 +41,7 @@ func (s *session) set(f func(*session)) {
 // committer commits the input offsets of one task by a worker's membership.
 type committer struct {
 	s    *session
+	all  []*session // of the instance
 	task model.TaskID
 }
 
@@ -52,37 +53,72 @@ const (
 // Commit commits under the generation of the worker's last assignment. While a
 // round that the worker takes part in is about to end, that one is refused
 // already; then it waits for the new assignment, and commits under it if the
-// task is still the worker's.
+// task is still the worker's, or another's of the instance.
 func (c committer) Commit(ctx context.Context, offsets map[model.TopicPartition]int64) error {
 	ctx, cancel := context.WithTimeout(ctx, commitWait)
 	defer cancel()
 	for {
-		c.s.mu.Lock()
-		by, generation, member, in, closing, owned, changed := c.s.seat, c.s.generation, c.s.member, c.s.in, c.s.closing, c.s.owned[c.task], c.s.changed
-		c.s.mu.Unlock()
-		if !in || !owned && !closing {
+		m, changed := c.membership()
+		if m.fenced {
 			return fmt.Errorf("task %s: the worker is no member any more or lost the task: %w", c.task, kerr.UnknownMemberID)
 		}
-		if by == nil { // its seat is about to be there
-			if !await(ctx, changed, 0) {
+		if m.seat == nil {
+			if !await(ctx, changed, m.pause) {
 				return ctx.Err()
 			}
 			continue
 		}
-		err := by.Commit(ctx, generation, member, offsets)
-		pause := time.Duration(0)
+		err := m.seat.Commit(ctx, m.generation, m.member, offsets)
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, kerr.RebalanceInProgress):
-			pause = commitRetry
-		case !taskrun.IsFenced(err) || closing || !errors.Is(err, kerr.IllegalGeneration):
+			m.pause = commitRetry
+		case !taskrun.IsFenced(err) || m.closing || !errors.Is(err, kerr.IllegalGeneration):
 			return err
 		}
-		if !await(ctx, changed, pause) {
+		if !await(ctx, changed, m.pause) {
 			return err
 		}
 	}
+}
+
+// membership is what a commit is made by.
+type membership struct {
+	seat       *seat.Seat // nil: not yet
+	member     string
+	generation int32
+	closing    bool
+	fenced     bool          // there is none, and will be none
+	pause      time.Duration // after which to look again; 0: when the worker's session changes
+}
+
+// membership finds what the task commits by: its worker's membership, or, when
+// the task went to another worker of the instance, that one's. The other may
+// hear of it later.
+func (c committer) membership() (membership, <-chan struct{}) {
+	c.s.mu.Lock()
+	m := membership{seat: c.s.seat, member: c.s.member, generation: c.s.generation, closing: c.s.closing, fenced: !c.s.in}
+	mine, changed := c.s.owned[c.task] || c.s.closing, c.s.changed
+	c.s.mu.Unlock()
+	if m.fenced || mine {
+		return m, changed
+	}
+	m.fenced = true
+	for _, o := range c.all {
+		o.mu.Lock()
+		x := membership{seat: o.seat, member: o.member, generation: o.generation, pause: commitRetry}
+		in, owns := o.in, o.owned[c.task]
+		o.mu.Unlock()
+		switch {
+		case o == c.s || !in:
+		case owns:
+			return x, changed
+		case x.generation != m.generation:
+			m.fenced, m.seat, m.pause = false, nil, commitRetry // it has not heard of the round yet
+		}
+	}
+	return m, changed
 }
 
 // await waits for a change, or for a pause if it is not 0. It is false when ctx
