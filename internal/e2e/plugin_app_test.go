@@ -228,6 +228,33 @@ func (p *pluginApp) compareOwners(t testing.TB, from int) {
 	}
 }
 
+// longestGap is the longest time that a task was without owner, by the times at
+// which the coordinator wrote the rounds down.
+func (p *pluginApp) longestGap(t testing.TB, from int) time.Duration {
+	t.Helper()
+	rounds, longest, since := p.log.of(t, p.group)[from:], time.Duration(0), map[string]time.Time{}
+	for i, r := range rounds {
+		owners := ownersOf(r)
+		if i > 0 {
+			for task := range ownersOf(rounds[i-1]) {
+				if _, has := owners[task]; !has {
+					since[task] = r.at
+				}
+			}
+		}
+		for task := range owners {
+			if at, was := since[task]; was {
+				longest = max(longest, r.at.Sub(at))
+				delete(since, task)
+			}
+		}
+	}
+	for task := range since {
+		t.Errorf("task %s has no owner at the end", task)
+	}
+	return longest
+}
+
 func (p *pluginApp) logRounds(t testing.TB, from int) {
 	t.Helper()
 	for i, r := range p.log.of(t, p.group) {

@@ -4,11 +4,14 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/streamctl/streamctl/internal/control"
 )
 
 // another starts one more JVM of the same app, for instances that are to die
@@ -128,6 +131,30 @@ func pluginDrainTwoOfFour(t *testing.T) {
 	p.settle(t)
 	p.compareOwners(t, rounds)
 	writing.check(t)
+}
+
+// Two tools mark one instance each, and with that all: the marks are void, which
+// the leader says, until one of them is withdrawn.
+func pluginAllMarked(t *testing.T) {
+	t.Parallel()
+	c := env.cluster(t, v431)
+	p := c.startPlugin(t, "plug-all", nil)
+	p.startWithState(t)
+	before := p.owners(t)
+	p.mark(t, "i1", "mark-1", 0)
+	p.mark(t, "i2", "mark-2", 0)
+	p.rebalance(t)
+	p.settle(t)
+	eventually(t, 10*time.Second, "the leader says that the marks are void", func() bool {
+		s := p.newestRound(t, "i1", "i2")
+		return s != nil && s.Round.MarksVoid
+	})
+	if got := p.owners(t); !maps.Equal(got, before) {
+		t.Errorf("something moved: %v, before %v", got, before)
+	}
+	p.write(t, control.Withdrawal(p.process("i1")))
+	p.rebalance(t)
+	p.waitCounts(t, time.Minute, map[string]int{"i1": 12, "i2": 0})
 }
 
 // The jar is rolled in one instance at a time, and out again; all tasks run

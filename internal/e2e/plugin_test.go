@@ -26,6 +26,7 @@ func TestPlugin(t *testing.T) {
 		{name: "versions", quick: true, run: pluginVersions},
 		{name: "deadline", run: pluginDeadline},
 		{name: "drain-two-of-four", run: pluginDrainTwoOfFour},
+		{name: "all-marked", run: pluginAllMarked},
 		{name: "topic-deleted", run: pluginTopicDeleted},
 		{name: "unreadable", run: pluginUnreadable},
 		{name: "leader-killed", run: pluginLeaderKilled},
@@ -57,6 +58,12 @@ func pluginDrain(t *testing.T) {
 	t.Logf("drained %.1f s after the mark", time.Since(started).Seconds())
 	p.settle(t)
 	p.compareOwners(t, rounds)
+	// A heartbeat of half a second, and one second.
+	if gap := p.longestGap(t, max(rounds-1, 0)); gap > 1500*time.Millisecond {
+		t.Errorf("a task was without owner for %v", gap)
+	} else {
+		t.Logf("longest time of a task without owner: %v", gap)
+	}
 	eventually(t, 10*time.Second, "the leader tells of the drained instance", func() bool {
 		s := p.newestRound(t, "i1", "i2")
 		return s != nil && !s.Round.AnotherRound && drained(s, p.process("i2"), "mark-1")
