@@ -150,8 +150,7 @@ func (p *replacing) stopped(err error) error {
 	if _, over := errors.AsType[timeoutError](err); !over {
 		return err
 	}
-	res := p.result(true)
-	res.Done = false
+	res := p.result(false) // nothing is marked yet
 	res.Replace.Steps = p.open()
 	res.Text = append(res.Text, report.WarnLine(fmt.Sprintf("not replaced: %d of %d new instances are there; %s; exit 4", len(p.fresh()), p.rec.With, p.goesOn())))
 	if show := p.o.d.show(report.NewGroupChange(res)); show != nil {
