@@ -53,6 +53,8 @@ type streamsMember struct {
 type streamsRound struct {
 	trigger         string
 	join            []*streamsMember
+	leave           []*streamsProc // go before it; else they have gone when the change was made
+	standbys        *int           // num.standby.replicas from now on; nil: as it was
 	least, most     float64 // ms after the one before
 	gone            []int32
 	waitMs          float64
@@ -165,6 +167,7 @@ func (s *streamsSim) round() (bool, error) {
 	if r.settled {
 		s.settle()
 	}
+	s.begin(&r)
 	had := s.owners()
 	if !r.reconcile {
 		res, err := s.target()

@@ -18,6 +18,7 @@ func (s *streamsSim) change(list []Change, first bool) error {
 	var gone []int32
 	var why []string
 	var joined []*streamsMember
+	var leaving []string
 	wait := 0.0
 	for _, ch := range list {
 		var err error
@@ -44,7 +45,7 @@ func (s *streamsSim) change(list []Change, first bool) error {
 		case Partitions:
 			s.queue = append(s.queue, streamsRound{trigger: x.Describe(), settled: true})
 		case Leaving:
-			err = &ChangeError{x.Describe(), "streams groups honour no marks; a plan with --remove tells what a stop does"}
+			leaving = append(leaving, x.Instance)
 		default:
 			err = &ChangeError{ch.Describe(), "is not for streams groups"}
 		}
@@ -61,6 +62,11 @@ func (s *streamsSim) change(list []Change, first bool) error {
 		s.queue = append(s.queue, r)
 	}
 	s.enter(joined)
+	if len(leaving) > 0 {
+		if err := s.drain(leaving, len(list) == len(leaving)); err != nil {
+			return err
+		}
+	}
 	if first && len(list) == 0 {
 		s.unasked()
 	}
