@@ -14,6 +14,7 @@ import (
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
+	"github.com/streamctl/streamctl/internal/render"
 	"github.com/streamctl/streamctl/internal/report"
 )
 
@@ -256,12 +257,12 @@ func (w *waiting) tell(at time.Time) {
 		return
 	}
 	w.told, w.toldAt = text, at
-	for i, l := range lines {
-		lead := "    "
-		if i == 0 {
-			lead = w.since(at)
+	lead := w.since(at)
+	for _, l := range lines {
+		for _, part := range render.Wrap(oneLine(l), sayWidth-len(lead)-2) {
+			fmt.Fprintf(w.o.d.io.Err, "%s  %s\n", lead, part) //nolint:errcheck // a note
+			lead = strings.Repeat(" ", len(lead))
 		}
-		w.o.d.note("%s  %s", lead, l)
 	}
 }
 
