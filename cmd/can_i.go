@@ -68,6 +68,7 @@ func needs() []need {
 		list = append(list,
 			need{c, "DESCRIBE", "group", "FindCoordinator, DescribeGroups, StreamsGroupDescribe, OffsetFetch", "members, assignment, commits", true},
 			need{c, "DESCRIBE", "topics", "Metadata, ListOffsets, OffsetFetch", "lag, restore state", true},
+			need{c, "READ", onControl, "Fetch", "worker groups: marks, modes, live positions", false},
 			need{c, "DESCRIBE_CONFIGS", "group", "DescribeConfigs", "streams groups: standbys, timeouts", false},
 			need{c, "DESCRIBE", "cluster", "DescribeLogDirs", "sizes in bytes", false},
 		)
@@ -82,6 +83,22 @@ func needs() []need {
 			need{c, "CREATE", onControl, "CreateTopics", "the first mark of a group", false},
 		)
 	}
+	for _, c := range []string{"rebalance", "remove-member"} {
+		list = append(list,
+			need{c, "DESCRIBE", "group", "FindCoordinator, DescribeGroups", "who is there", true},
+			need{c, "READ", "group", "JoinGroup, LeaveGroup", "a visitor that joins and leaves; members that are thrown out", true},
+			need{c, "DESCRIBE", "topics", "Metadata, ListOffsets", "what there is to restore", false},
+		)
+	}
+	list = append(list,
+		need{"mode get", "DESCRIBE", "group", "FindCoordinator, DescribeGroups, StreamsGroupDescribe", "the mode, by the protocol type", true},
+		need{"mode get", "READ", onControl, "Metadata, Fetch", "the mode that was asked for, and who follows it", false},
+		need{"mode set", "DESCRIBE", "group", "FindCoordinator, DescribeGroups", "who is there", true},
+		need{"mode set", "WRITE", onControl, "Metadata, Produce", "the mode", true},
+		need{"mode set", "READ", onControl, "Fetch", "who follows", true},
+		need{"mode set", "CREATE", onControl, "CreateTopics", "the first record of a group", false},
+		need{"mode set", "DESCRIBE_CONFIGS", "cluster", "DescribeConfigs", "the broker's delay, for the pause that is announced", false},
+	)
 	return list
 }
 
@@ -105,13 +122,15 @@ func canICommands() []string {
 func permissionTable() string {
 	var b strings.Builder
 	all := needs()
-	for _, c := range []string{"get groups", "describe", "mark-leaving"} {
+	for _, c := range []string{"get groups", "describe", "mark-leaving", "rebalance", "mode set"} {
 		name := c
 		switch c {
 		case "describe":
 			name = "describe, get instances|members|tasks, plan, wait, watch, check stop, snapshot"
 		case "mark-leaving":
 			name = strings.Join(markCommands(), ", ")
+		case "rebalance":
+			name = "rebalance, remove-member"
 		}
 		fmt.Fprintf(&b, "%s:\n", name)
 		for _, n := range all {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -64,12 +65,19 @@ func TestHelpNamesOnlyCommandsThatExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	root := newRootCmd(newDeps(&ui.Streams{}))
+	example := regexp.MustCompile(`(?m)^[ \t]+streamctl ([a-z][a-z-]*)`)
+	seen := 0
 	for name, text := range pages {
-		for _, later := range []string{"streamctl mode"} {
-			if strings.Contains(text, later) {
-				t.Errorf("%s names %s", name, later)
+		for _, m := range example.FindAllStringSubmatch(text, -1) {
+			seen++
+			if _, rest, err := root.Find([]string{m[1]}); err != nil || len(rest) > 0 {
+				t.Errorf("%s shows streamctl %s, which is no command", name, m[1])
 			}
 		}
+	}
+	if seen < 50 {
+		t.Errorf("only %d examples found: not looking in the right place", seen)
 	}
 }
 

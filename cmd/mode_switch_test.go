@@ -88,7 +88,7 @@ func TestModeSetSwitchesAWorkerGroup(t *testing.T) {
 			t.Errorf("%s: a pause of %d ms", mode, ms)
 		}
 		t.Logf("%s: pause %v ms\n%s", mode, m["pause_ms"], got.err)
-		if got := run("mode", "get", "clicks"); got.code != 0 || !strings.Contains(got.out, mode+" (protocol type") || !strings.Contains(got.out, "because test") {
+		if got := run("mode", "get", "clicks"); got.code != 0 || !strings.Contains(got.out, mode+" (protocol type") || !strings.Contains(got.out, fmt.Sprintf("epoch %d", i+1)) || !strings.Contains(got.out, "3 of 3 instances follow") {
 			t.Errorf("mode get: exit code %d: %s%s", got.code, got.out, got.err)
 		}
 		if got := run("mode", "set", "clicks", mode, "--yes"); got.code != 0 || !strings.Contains(got.out, "already, nothing was done") {

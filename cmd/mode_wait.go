@@ -19,18 +19,20 @@ import (
 const (
 	switchEvery = 50 * time.Millisecond // between two looks: the pause is measured with it
 	switchSpare = 30 * time.Second      // besides the time allowed: rolling back takes some too
+	saidLimit   = 3 * time.Second       // instances say at least so soon what they follow
 )
 
 // awaited is what is seen of a switch that is on.
 type awaited struct {
 	*switching
-	running bool // it was on before
-	left    time.Time
-	pause   *time.Duration // nil until it is over
-	back    *control.Mode  // the record that took all back
-	absent  map[string]bool
-	told    string
-	failing string
+	running  bool // it was on before
+	left     time.Time
+	pause    *time.Duration // nil until it is over
+	formedAt time.Time      // when the group was first seen as it is to be
+	back     *control.Mode  // the record that took all back
+	absent   map[string]bool
+	told     string
+	failing  string
 }
 
 // wait follows the switch until the group has formed again in its type with
@@ -66,7 +68,6 @@ func (a *awaited) step(at time.Time, s *steered, err error) (bool, error) {
 		return false, nil
 	}
 	a.s = s
-	a.remember()
 	if m := s.state.Mode; m != nil && m.Offset > a.offset && m.Epoch > a.record.Epoch {
 		if a.back == nil {
 			a.back = m
@@ -75,6 +76,7 @@ func (a *awaited) step(at time.Time, s *steered, err error) (bool, error) {
 	} else if m != nil && m.Offset > a.offset {
 		return true, fmt.Errorf("after this record there is another of epoch %d, by %s at %s: that one counts", m.Epoch, m.Who, m.At.UTC().Format(time.RFC3339))
 	}
+	a.remember()
 	want := string(a.to)
 	if a.back != nil {
 		want = string(a.back.Mode)
@@ -89,12 +91,28 @@ func (a *awaited) step(at time.Time, s *steered, err error) (bool, error) {
 	if a.left.IsZero() && a.back == nil && a.from() == want {
 		return false, nil // nobody has moved yet
 	}
+	if !a.formedAt.IsZero() {
+		return a.said() || at.Sub(a.formedAt) > saidLimit, nil
+	}
+	a.formedAt = at
 	if a.left.IsZero() { // quicker than two looks: it is no longer than since the record
 		a.left = a.begun
 	}
 	d := at.Sub(a.left)
 	a.pause = &d
-	return true, nil
+	return a.said(), nil
+}
+
+// said reports whether every instance says that it follows the last record.
+func (a *awaited) said() bool {
+	epoch := a.record.Epoch
+	if a.back != nil {
+		epoch = a.back.Epoch
+	}
+	return !slices.ContainsFunc(workerIDs(a.before), func(id string) bool {
+		s, ok := a.s.state.Status[id]
+		return ok && s.Epoch < epoch
+	})
 }
 
 // formed reports whether the group is at rest in a mode with every instance of
