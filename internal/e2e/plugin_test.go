@@ -24,6 +24,7 @@ func TestPlugin(t *testing.T) {
 		{name: "scale-up", quick: true, run: pluginScaleUp},
 		{name: "unmark", quick: true, run: pluginUnmark},
 		{name: "versions", quick: true, run: pluginVersions},
+		{name: "fidelity", run: pluginFidelity},
 		{name: "deadline", run: pluginDeadline},
 		{name: "drain-two-of-four", run: pluginDrainTwoOfFour},
 		{name: "all-marked", run: pluginAllMarked},
