@@ -152,16 +152,23 @@ func (h *sitter) BeforeJoin() {
 	h.ses.set(func(s *session) { s.closing = false })
 }
 
-// Metadata is what the worker joins with.
+// Metadata is what the worker joins with. A seat that is about to be left says
+// what it said last: it must be valid bytes, since under type consumer the
+// broker reads them.
 func (h *sitter) Metadata() []byte {
 	i := h.i
 	counts := i.topics.counts()
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if h.stale() {
+	stale := h.stale()
+	if stale && h.last != nil {
 		return h.last
 	}
-	raw, err := groupmeta.EncodeWorkerMetadata(protocolType(h.as), i.st.metadata(h.n, time.Now(), counts, i.tasks.Lag))
+	md := i.st.bare(h.n, counts)
+	if !stale {
+		md = i.st.metadata(h.n, time.Now(), counts, i.tasks.Lag)
+	}
+	raw, err := groupmeta.EncodeWorkerMetadata(protocolType(h.as), md)
 	if err != nil {
 		i.events.emit(Event{Kind: Trouble, Worker: h.n, Err: fmt.Errorf("metadata of the worker: %w", err)})
 		return h.last

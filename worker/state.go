@@ -116,14 +116,9 @@ func (s *state) metadata(n int, now time.Time, partitions map[string]int32, lag 
 	m := s.members[n]
 	m.said = s.says()
 	m.round = true
-	md := &groupmeta.StreamMetadata{
-		StreamIdentity: groupmeta.StreamIdentity{Instance: s.id, Workers: int32(len(s.members)), Worker: workerLabel(n), Host: s.host, ClientID: s.clientID},
-		StreamRound: groupmeta.StreamRound{
-			Generation: m.generation, GenerationEpoch: m.epoch, LastInstances: m.last, Carried: m.carried, Request: m.request,
-		},
-		StreamModeState: groupmeta.StreamModeState{Mode: groupmeta.StreamMode(s.mode), Epoch: s.epoch},
-		Settings:        s.set.wire(),
-		Topology:        s.wireTopology(partitions),
+	md := s.bare(n, partitions)
+	md.StreamRound = groupmeta.StreamRound{
+		Generation: m.generation, GenerationEpoch: m.epoch, LastInstances: m.last, Carried: m.carried, Request: m.request,
 	}
 	if m.switching && s.sw != nil && now.Before(s.sw.deadline) {
 		md.SwitchRemainingMs = groupmeta.SomeInt(s.sw.deadline.Sub(now).Milliseconds())
@@ -149,15 +144,25 @@ func (s *state) metadata(n int, now time.Time, partitions map[string]int32, lag 
 	return md
 }
 
+// bare are metadata without a claim or a copy.
+func (s *state) bare(n int, partitions map[string]int32) *groupmeta.StreamMetadata {
+	return &groupmeta.StreamMetadata{
+		StreamIdentity:  groupmeta.StreamIdentity{Instance: s.id, Workers: int32(len(s.members)), Worker: workerLabel(n), Host: s.host, ClientID: s.clientID},
+		StreamModeState: groupmeta.StreamModeState{Mode: groupmeta.StreamMode(s.mode), Epoch: s.epoch},
+		Settings:        s.set.wire(),
+		Topology:        s.wireTopology(partitions),
+	}
+}
+
 // open says whether the worker has open tasks, and whether stateless ones.
-func (m *member) open(stateful func(model.TaskID) bool) (any, stateless bool) {
+func (m *member) open(stateful func(model.TaskID) bool) (some, stateless bool) {
 	for id, c := range m.tasks {
 		if c.role == model.Active && c.open {
-			any = true
+			some = true
 			stateless = stateless || !stateful(id)
 		}
 	}
-	return any, stateless
+	return some, stateless
 }
 
 // lost takes the loss of a membership: everything becomes a copy.

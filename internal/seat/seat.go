@@ -104,12 +104,6 @@ func (s *Seat) Rejoin() { s.client.ForceRebalance() }
 // Type is the protocol type that it joins with.
 func (s *Seat) Type() string { return s.o.Type }
 
-func (s *Seat) isGoing() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.going
-}
-
 func (s *Seat) beforeJoin() {
 	s.mu.Lock()
 	s.joining = true
