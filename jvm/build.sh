@@ -7,6 +7,11 @@
 set -eu
 cd "$(dirname "$0")"
 mvn="mvn -q -B -Dstyle.color=never"
+# One at a time, where the system has the means.
+if command -v flock >/dev/null 2>&1; then
+	exec 9>.build.lock
+	flock 9
+fi
 
 # The tests read vectors of other folders too.
 want=$(find src pom.xml build.sh ../internal/scenario/testdata/learner ../testdata/control -type f | LC_ALL=C sort | xargs cksum | cksum)
