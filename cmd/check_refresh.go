@@ -20,7 +20,7 @@ func (o *checkStopOptions) refreshed(ctx context.Context, r *reader, g *model.Gr
 ) {
 	switch {
 	case g.Kind != model.Classic:
-		o.d.note("a %s group tells its positions all the time: nothing is asked for", g.Kind)
+		o.d.note("members of a %s group report by themselves: nothing is asked for", g.Kind)
 		return g, in, false, nil
 	case c.Answer == progress.Yes:
 		o.d.note("the answer is yes already: nothing is asked for")

@@ -198,7 +198,9 @@ func (p *replacing) old() []*model.Instance {
 }
 
 func (p *replacing) fresh() []*model.Instance {
-	return p.instances(func(in *model.Instance) bool { return isUUID(in.ID) && !slices.Contains(p.rec.Old, in.ID) && !p.s.leaves(in) })
+	return p.instances(func(in *model.Instance) bool {
+		return isUUID(in.ID) && !slices.Contains(p.rec.Old, in.ID) && !p.s.leaves(in)
+	})
 }
 
 func (p *replacing) instances(keep func(*model.Instance) bool) []*model.Instance {

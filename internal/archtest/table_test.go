@@ -63,6 +63,7 @@ func layout() []row {
 			// runewidth is what tablewriter measures with.
 			others: []string{
 				"github.com/olekukonko/tablewriter", "github.com/mattn/go-runewidth", "github.com/fatih/color", "go.yaml.in/yaml/v3",
+				"github.com/vbauerster/mpb/v8",
 			},
 		},
 		{pkg: "internal/progress", ours: list("model plan control"), pure: true},
