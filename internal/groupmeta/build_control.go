@@ -71,6 +71,7 @@ func (b *groupBuilder) applyControl() {
 		b.g.Marks = append(b.g.Marks, mark)
 	}
 	b.statusOfInstances(known, identified)
+	b.raisedStandbys(known, identified)
 }
 
 // identified reports whether it is known which instances the group has: each
@@ -127,10 +128,48 @@ func (b *groupBuilder) markFindings() {
 		switch {
 		case m.Stale:
 			b.find(model.FindingStaleMark, "instance "+m.Instance, "the leaving mark of %s is stale: the instance is gone%s; unmark takes it away", m.Instance, markedBy(m))
+		case b.g.Kind == model.Streams && !m.Honoured: // the broker assigns: nobody honours marks
+			b.find(model.FindingLeaving, "instance "+name, "%s is marked leaving: check stop tells when it may stop%s", name, markedBy(m))
 		case !m.Honoured && b.g.Control != nil:
 			b.find(model.FindingLeaving, "instance "+name, "%s is marked leaving and does not say that it honours the mark%s", name, markedBy(m))
 		}
 	}
+	b.standbysFinding()
+}
+
+// raisedStandbys says that num.standby.replicas is raised for a drain
+// (docs/protocol/control.md, standbys).
+func (b *groupBuilder) raisedStandbys(known map[string]*model.Instance, identified bool) {
+	s := b.control.Standbys
+	if s == nil || b.g.Kind != model.Streams {
+		return
+	}
+	there := slices.ContainsFunc(s.Instances, func(id string) bool { return known[id] != nil })
+	b.g.Control.Standbys = &model.RaisedStandbys{
+		Before: s.Before, BeforeOwn: s.BeforeOwn, Set: s.Set, Instances: slices.Sorted(slices.Values(s.Instances)),
+		Gone: identified && !there, At: s.At, Who: s.Who, Why: s.Reason,
+	}
+}
+
+// standbysFinding reports standbys that are raised, and how they come back.
+func (b *groupBuilder) standbysFinding() {
+	if b.g.Control == nil || b.g.Control.Standbys == nil {
+		return
+	}
+	s := b.g.Control.Standbys
+	names := make([]string, len(s.Instances))
+	for i, id := range s.Instances {
+		names[i] = cmp.Or(b.instanceName(id), id)
+	}
+	text := fmt.Sprintf("num.standby.replicas is raised from %s to %s for the drain of %s, by %s", cmp.Or(s.Before, "an unknown number"), s.Set, someNames(names, len(names)), cmp.Or(s.Who, "somebody"))
+	if s.Why != "" {
+		text += " (" + s.Why + ")"
+	}
+	back := "unmark puts it back"
+	if s.Gone {
+		back = "gone by now: mark-leaving, unmark or any other changing command puts it back"
+	}
+	b.find(model.FindingRaisedStandbys, b.group(), "%s; %s", text, back)
 }
 
 // markedBy says who set a mark, why, and how long the instance still waits; ""

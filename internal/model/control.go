@@ -24,6 +24,21 @@ type Control struct {
 	End    int64            // every record below it has been read
 	Mode   *ModeRecord      // nil: no mode was ever written
 	Status []InstanceStatus // by instance; of instances that are gone too
+
+	Standbys *RaisedStandbys // nil: num.standby.replicas is not raised for a drain
+}
+
+// RaisedStandbys says that num.standby.replicas of a streams group was raised so
+// that instances can stop, and is to be put back.
+type RaisedStandbys struct {
+	Before    string   // "" when not known
+	BeforeOwn bool     // that was the group's own setting, not the brokers' default
+	Set       string
+	Instances []string // UUIDs that it was raised for
+	Gone      bool     // none of them is in the group any more
+	At        time.Time
+	Who       string
+	Why       string // "" when none was given
 }
 
 // ModeRecord is the rebalancing mode that was last written.

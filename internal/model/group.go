@@ -254,6 +254,7 @@ const (
 	FindingPossibleLeftover       = "possible-leftover"
 	FindingLeaving                = "leaving"
 	FindingStaleMark              = "stale-mark"
+	FindingRaisedStandbys         = "raised-standbys"
 	FindingOverdue                = "overdue"
 	FindingSilent                 = "silent"
 	FindingNoCommit               = "no-commit"
@@ -271,7 +272,7 @@ func FindingCodes() []string {
 		FindingAssignmentError, FindingBeyondEnd, FindingConverging, FindingEmpty, FindingIdleThreads,
 		FindingIncompleteSourceTopics, FindingLearning, FindingLeaving, FindingMissingStandby, FindingMixedVersions,
 		FindingMoving, FindingNoCommit, FindingNotReady, FindingNotUnderstood, FindingNotVisible, FindingOverdue,
-		FindingPossibleLeftover, FindingRebalancing, FindingRestoring, FindingShutdownRequested, FindingSilent,
+		FindingPossibleLeftover, FindingRaisedStandbys, FindingRebalancing, FindingRestoring, FindingShutdownRequested, FindingSilent,
 		FindingStaleMark, FindingTopicMissing, FindingUnassigned, FindingUnbalanced, FindingUndecodable, FindingVersionProbing,
 	}
 }
