@@ -10,6 +10,7 @@ type Standbys struct {
 	Before    string   // the value before; "" when not known
 	BeforeOwn bool     // that was the group's own setting, not the broker's default
 	Set       string   // the value set
+	Earlier   []string // values set before it for the same instances, in order
 	Instances []string // what it was raised for
 	At        time.Time
 	Who       string
@@ -27,12 +28,13 @@ type standbysWire struct {
 	At        *string  `json:"at"`
 	Who       *string  `json:"who"`
 	Reason    *string  `json:"reason"`
+	Earlier   []string `json:"earlier,omitempty"`
 }
 
 // Record gives the record that says so.
 func (s Standbys) Record() (Record, error) {
 	value, err := encode(standbysWire{
-		ours(), orNull(s.Before), &s.BeforeOwn, &s.Set, orEmpty(s.Instances), written(s.At), &s.Who, orNull(s.Reason),
+		ours(), orNull(s.Before), &s.BeforeOwn, &s.Set, orEmpty(s.Instances), written(s.At), &s.Who, orNull(s.Reason), s.Earlier,
 	}, DecodeStandbys)
 	return Record{Key: KeyStandbys, Value: value}, err
 }
@@ -55,6 +57,9 @@ func DecodeStandbys(value []byte) (Standbys, error) {
 		At:        f.time("at", w.At),
 		Who:       f.text("who", w.Who),
 		Reason:    f.optionalText("reason", w.Reason),
+	}
+	if w.Earlier != nil {
+		s.Earlier = f.ids("earlier", w.Earlier, maxStandbysFor)
 	}
 	if w.Before != nil {
 		s.Before = f.id("before", w.Before)
