@@ -76,7 +76,8 @@ show() {
 # commands that follow at it.
 start_lab() {
 	command_line lab "$@" '&'
-	"$bin" lab "$@" >"$work/lab" 2>"$work/lab.err" &
+	: >"$work/lab" # what an earlier lab said
+	"$bin" lab "$@" >>"$work/lab" 2>"$work/lab.err" &
 	lab=$!
 	i=0
 	until grep -q '^bootstrap ' "$work/lab" 2>/dev/null; do
