@@ -124,7 +124,7 @@ func TestRebalanceEndedAtEachStep(t *testing.T) {
 		eventually(t, 6*time.Second+5*time.Second, "the visitor is dropped at the end of its session", func() bool { return !c.hasVisitor(t, group) })
 		dropped := time.Since(killed)
 		settled(30*time.Second, "after kill -9") // what it was given comes back in rounds of a heartbeat each
-		if !inside { // the id that it was given is waited for in the next round, for a session: let that be over
+		if !inside {                             // the id that it was given is waited for in the next round, for a session: let that be over
 			if res := c.streamctl(t, "rebalance", group, "--yes"); res.code != 0 {
 				t.Fatalf("rebalance: exit %d: %s", res.code, res.stderr)
 			}
