@@ -17,6 +17,11 @@ const barsShown = 12
 // nothing.
 type drainBars struct{ b *render.Bars }
 
+// drawsBars reports whether stderr is a terminal that can be drawn on.
+func (d *deps) drawsBars() bool {
+	return d.io.ErrTTY && !d.dumb() && (!d.io.OutTTY || d.io.Size == nil || d.io.Size() > 0)
+}
+
 func newDrainBars(d *deps) *drainBars {
 	fmt.Fprintln(d.io.Err, "  "+report.DrainHead()) //nolint:errcheck // a note
 	return &drainBars{render.NewBars(d.io.Err)}

@@ -91,7 +91,7 @@ func (w *drainWait) follow(ctx context.Context) (*report.ChangeResult, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, timeoutError{limit})
 		defer cancel()
 	}
-	if m.d.io.ErrTTY && !m.d.dumb() {
+	if m.d.drawsBars() {
 		w.bars = newDrainBars(m.d)
 		defer w.bars.close()
 	}

@@ -100,5 +100,11 @@ func (b *Bars) Line(text string) error {
 	return err
 }
 
-// Close ends the drawing; the last one stays.
-func (b *Bars) Close() { b.p.Shutdown() }
+// Close ends the drawing. The heading of the last one stays, and all lines.
+func (b *Bars) Close() {
+	for _, l := range b.by {
+		l.bar.Abort(true)
+	}
+	b.head.bar.Abort(false)
+	b.p.Wait()
+}

@@ -54,6 +54,10 @@ func TestBars(t *testing.T) {
 	b.Draw("  6s  owns 1", []Bar{{Key: "0_5", Label: "0_5 pod-b", Text: "ready", Current: 100, Total: 100}})
 	out.shows(t, "  6s  owns 1")
 	out.shows(t, "ready")
+	if err := b.Line("0_5 now on pod-b"); err != nil {
+		t.Fatal(err)
+	}
+	b.Draw("  7s  owns 0", nil)
 	done := make(chan struct{})
 	go func() { b.Close(); close(done) }()
 	select {
@@ -63,7 +67,8 @@ func TestBars(t *testing.T) {
 	}
 	out.mu.Lock()
 	defer out.mu.Unlock()
-	if text := out.buf.String(); strings.Contains(text[strings.LastIndex(text, "  6s"):], "0_2") {
-		t.Errorf("the last drawing has a bar that is over: %q", text)
+	text := out.buf.String()
+	if last := strings.LastIndex(text, "  7s  owns 0"); last < 0 || strings.Contains(text[last:], "0_") || strings.LastIndex(text, "0_5 now on pod-b") > last {
+		t.Errorf("what stays: %q", text)
 	}
 }
