@@ -4,14 +4,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.InputStream;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Set;
+import java.util.UUID;
+import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.processor.TaskId;
 import org.apache.kafka.streams.processor.assignment.KafkaStreamsAssignment;
+import org.apache.kafka.streams.processor.assignment.ProcessId;
 import org.apache.kafka.streams.processor.assignment.TaskAssignmentUtils;
 import org.apache.kafka.streams.processor.assignment.TaskAssignor.AssignmentError;
 import org.apache.kafka.streams.processor.assignment.TaskAssignor.TaskAssignment;
+import org.apache.kafka.streams.processor.internals.assignment.ReferenceContainer;
 import org.junit.jupiter.api.Test;
 
 /** The assignor as Streams drives it, without brokers: the control topic cannot be read, which must hinder nothing. */
@@ -50,6 +56,69 @@ class LearnerTaskAssignorTest {
       }
     }
     throw new AssertionError("the group does not come to rest");
+  }
+
+  /** The tests run with the release that they are meant to run with. */
+  @Test
+  void release() throws Exception {
+    Properties stamp = new Properties();
+    try (InputStream in = StreamsConfig.class.getResourceAsStream("/kafka/kafka-streams-version.properties")) {
+      stamp.load(in);
+    }
+    assertEquals(System.getProperty("kafka.version"), stamp.getProperty("version"));
+  }
+
+  /** What is looked at of Streams' own is there in this release. */
+  @Test
+  void streamsTellsTheProcess() throws Exception {
+    assertEquals("__reference.container.instance__", StreamsConfig.InternalConfig.REFERENCE_CONTAINER_PARTITION_ASSIGNOR);
+    assertEquals(ProcessId.class, ReferenceContainer.class.getField("taskManager").getType().getMethod("processId").getReturnType());
+  }
+
+  /** Stands for Streams' own object; what it names is what is asked of it. */
+  public static final class Container {
+    /** As there. */
+    public final Manager taskManager;
+
+    Container(String id) {
+      taskManager = new Manager(id);
+    }
+  }
+
+  /** The same one step further. */
+  public static final class Manager {
+    private final ProcessId id;
+
+    Manager(String id) {
+      this.id = new ProcessId(UUID.fromString(id));
+    }
+
+    /** As there. */
+    public ProcessId processId() {
+      return id;
+    }
+  }
+
+  /** Pods often share a client id: then Streams has to tell which process leads. */
+  @Test
+  void sharedClientId() {
+    App app = new App();
+    app.subtopology(0, 4, true);
+    for (String id : new String[] {A, B, C}) {
+      App.Process p = app.process(id, 1);
+      p.consumers.clear();
+      p.consumers.add("shop-StreamThread-1-consumer-" + id);
+    }
+    app.processes.get(C).own(app.tasks.keySet().toArray(new TaskId[0]));
+    Map<String, Object> configs = App.configs(A);
+    configs.put("application.id", "shared");
+    configs.put("client.id", "shop-StreamThread-1-consumer");
+    configs.put("__reference.container.instance__", new Container(B));
+    round(app, B, configs);
+    assertTrue(app.processes.get(B).followupMs.isPresent());
+    configs.put("__reference.container.instance__", "something else");
+    round(app, A, configs);
+    assertTrue(app.processes.get(A).followupMs.isPresent());
   }
 
   @Test
