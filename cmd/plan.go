@@ -3,10 +3,12 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/streamctl/streamctl/internal/assign"
 	"github.com/streamctl/streamctl/internal/config"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/model"
@@ -21,12 +23,13 @@ type planOptions struct {
 	groups       []string
 	request      planRequest
 	gate         planGate
-	sweep        string
+	sweep        []string
 	check        string
 	summary      bool
 	force        bool
 	requireBytes bool
 	commands     func(string) bool
+	given        func(flag string) bool // whether a flag is there
 }
 
 func newPlanCmd(d *deps) *cobra.Command {
@@ -41,7 +44,8 @@ Kafka's own assignors are computed as Kafka does: high-availability for classic
 groups, streams-sticky for streams groups, learner for worker groups. Settings
 that cannot be read from outside are taken as their defaults and named; --set
 gives yours. A new instance draws its id, which decides ties: unless it is given,
-32 draws are tried, the first is shown, and totals that differ have a range.
+up to 32 draws are tried (fewer for a large group, which the plan then says), the
+first is shown, and totals that differ have a range.
 
 Changes, all in one round, each repeatable:
 
@@ -74,7 +78,7 @@ a setting. --fail-on and --exit-code go by the worst of all draws.`,
 			if err := d.argAndFlag(a, c.Flags().Changed(config.KeyGroup)); err != nil {
 				return err
 			}
-			o.groups, o.commands = sortedOnce(a), commandsOf(c.Root())
+			o.groups, o.commands, o.given = sortedOnce(a), commandsOf(c.Root()), c.Flags().Changed
 			return runPlan(c.Context(), o)
 		},
 		ValidArgsFunction: completeGroups(d, -1),
@@ -87,16 +91,17 @@ a setting. --fail-on and --exit-code go by the worst of all draws.`,
 func (o *planOptions) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	r := &o.request
-	r.changes = make([][]string, len(changeFlags()))
-	for i, c := range changeFlags() {
-		f.StringArrayVar(&r.changes[i], c[0], nil, c[1])
+	r.changes = changeFlags()
+	for i := range r.changes {
+		c := &r.changes[i]
+		f.StringArrayVar(&c.values, c.name, nil, c.usage)
 	}
 	f.StringArrayVar(&r.set, "set", nil, "`KEY=VALUE`: a setting that cannot be read, or shall change")
-	f.Float64Var(&r.factor, "balancing-factor", 0, "balancing factor `r`; groups of other kinds are then planned with learner")
+	f.StringVar(&r.factor, "balancing-factor", "", "balancing factor `r`; groups of other kinds are then planned with learner")
 	f.StringVar(&r.assignor, "assignor", "", "plan with this `assignor`: high-availability, learner or streams-sticky")
 	f.StringVar(&r.restoreRate, "restore-rate", "", "what an instance restores a second: `rate` in records (5000) or bytes (10MB/s)")
 	f.IntVar(&r.maxRounds, "max-rounds", 0, "compute at most so many `rounds`, extrapolate the rest (default 200)")
-	f.StringVar(&o.sweep, "sweep", "", "a row a value: `KEY=V,V` or KEY=A..B of balancing-factor, add or a setting")
+	f.StringArrayVar(&o.sweep, "sweep", nil, "a row a value: `KEY=V,V` or KEY=A..B of balancing-factor, add or a setting")
 	f.StringVar(&o.check, "check", "", "compare the plan saved in this `file` with the group now")
 	f.BoolVar(&o.summary, "summary", false, "the last block only")
 	f.BoolVar(&o.gate.exitCode, "exit-code", false, "exit 3 when something would move")
@@ -108,8 +113,8 @@ func (o *planOptions) bind(cmd *cobra.Command) {
 			return completeItems(o.d, instanceNames)(c, nil, text)
 		})
 	}
-	mustComplete(cmd, "assignor", assignorNames()...)
-	mustComplete(cmd, "fail-on", conditionWords()...)
+	mustComplete(cmd, "assignor", assign.Names()...)
+	mustComplete(cmd, "fail-on", plan.ConditionWords()...)
 }
 
 func completeFlag(c *cobra.Command, flag string, f completer) {
@@ -125,23 +130,53 @@ type checked struct {
 	saved   *report.Plan // of --check
 }
 
+// exclusive refuses flags that contradict each other.
+func (o *planOptions) exclusive() error {
+	for _, flag := range []string{"assignor", "balancing-factor", "check", "fail-on", "restore-rate", "sweep"} {
+		if o.given(flag) && o.blank(flag) { // an unset variable of a script must not open a gate
+			return errs.Usagef("--%s is empty", flag)
+		}
+	}
+	sweep, check := len(o.sweep) > 0, o.check != ""
+	switch {
+	case len(o.sweep) > 1:
+		return errs.Usagef("--sweep is given %d times: one thing is varied at a time", len(o.sweep))
+	case sweep && check:
+		return errs.Usagef("--sweep and --check exclude one another")
+	case (sweep || check) && len(o.groups) > 1:
+		return errs.Usagef("--sweep and --check are about one group, not %d", len(o.groups))
+	case sweep && o.gate.given():
+		return errs.Usagef("--sweep compares; --exit-code and --fail-on judge one plan")
+	case (sweep || check) && o.requireBytes:
+		return errs.Usagef("--require-bytes is about a plan; --sweep and --check show none")
+	case (sweep || check) && o.summary:
+		return errs.Usagef("--summary is about a plan; --sweep and --check show none")
+	case o.check == "-" && o.d.flags.from == "-":
+		return errs.Usagef("--check and --from cannot both read stdin")
+	case o.d.flags.sample > 0 && o.request.restoreRate != "":
+		return errs.Usagef("--sample measures the restore rate that --restore-rate gives: one of the two")
+	}
+	return nil
+}
+
+// blank reports whether a flag that is given says nothing.
+func (o *planOptions) blank(flag string) bool {
+	values := map[string][]string{
+		"assignor": {o.request.assignor}, "balancing-factor": {o.request.factor}, "check": {o.check},
+		"fail-on": o.gate.failOn, "restore-rate": {o.request.restoreRate}, "sweep": o.sweep,
+	}[flag]
+	return len(values) == 0 || slices.Contains(values, "")
+}
+
 // checkFlags refuses what means nothing, before anything is sent.
 func (o *planOptions) checkFlags(ctx context.Context) (checked, error) {
 	var c checked
 	var err error
-	if err = o.gate.check(); err != nil {
+	if err = o.exclusive(); err != nil {
 		return c, err
 	}
-	switch {
-	case o.sweep != "" && o.check != "":
-		return c, errs.Usagef("--sweep and --check exclude one another")
-	case (o.sweep != "" || o.check != "") && len(o.groups) > 1:
-		return c, errs.Usagef("--sweep and --check are about one group, not %d", len(o.groups))
-	case o.sweep != "" && o.gate.given():
-		return c, errs.Usagef("--sweep compares; --exit-code and --fail-on judge one plan")
-	}
-	if o.d.flags.sample > 0 && o.request.restoreRate != "" {
-		return c, errs.Usagef("--sample measures the restore rate that --restore-rate gives: one of the two")
+	if err = o.gate.check(); err != nil {
+		return c, err
 	}
 	if c.options, err = o.request.options(); err != nil {
 		return c, err
@@ -158,8 +193,8 @@ func (o *planOptions) checkFlags(ctx context.Context) (checked, error) {
 		}
 	}
 	c.options.Force = o.force
-	if o.sweep != "" {
-		if c.sweep, err = parseSweep(o.sweep); err != nil {
+	if len(o.sweep) > 0 {
+		if c.sweep, err = parseSweep(o.sweep[0]); err != nil {
 			return c, err
 		}
 	}
@@ -178,6 +213,7 @@ func (o *planOptions) empty(c checked) render.Report {
 }
 
 func runPlan(ctx context.Context, o *planOptions) error {
+	o.d.onStop = "nothing was changed"
 	timeout := o.d.conf.Duration(config.KeyTimeout)
 	ctx, cancel := o.bound(ctx, timeout)
 	defer cancel()
@@ -198,7 +234,7 @@ func runPlan(ctx context.Context, o *planOptions) error {
 		if w == nil {
 			return err
 		}
-		return o.show(w, c, len(names) > 1, err)
+		return o.show(ctx, w, c, len(names) > 1, err)
 	}
 	r, err := o.d.reader(ctx)
 	if err != nil {
@@ -213,26 +249,39 @@ func runPlan(ctx context.Context, o *planOptions) error {
 		names = []string{id}
 	}
 	w := &planReading{o: o, r: r, timeout: timeout, pending: names}
-	return o.show(w, c, len(names) > 1, w.read(ctx))
+	failed := w.read(ctx)
+	return o.show(ctx, w, c, len(names) > 1, failed)
 }
 
 // show writes what was asked for of the groups that could be read; failed is
 // about the others.
-func (o *planOptions) show(w *planReading, c checked, several bool, failed error) error {
+func (o *planOptions) show(ctx context.Context, w *planReading, c checked, several bool, failed error) error {
 	switch {
 	case c.sweep != nil:
-		return o.showSweep(w, c, failed)
+		return o.showSweep(ctx, w, c, failed)
 	case c.saved != nil:
-		return o.showCheck(w, c, failed)
+		return o.showCheck(ctx, w, c, failed)
 	}
-	return o.showPlans(w, c, several, failed)
+	return o.showPlans(ctx, w, c, several, failed)
 }
 
 // bound limits the command by --timeout; 0 looks once, but not for ever.
 func (o *planOptions) bound(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	limit := timeout + o.d.flags.sample
 	if timeout == 0 {
-		limit = 30*time.Second + o.d.flags.sample
+		return context.WithTimeoutCause(ctx, oneLook+o.d.flags.sample, oneLookError{oneLook + o.d.flags.sample})
 	}
-	return context.WithTimeoutCause(ctx, limit, timeoutError{limit})
+	return context.WithTimeoutCause(ctx, timeout+o.d.flags.sample, timeoutError{timeout + o.d.flags.sample})
 }
+
+// oneLook bounds a plan with --timeout 0.
+const oneLook = 30 * time.Second
+
+// oneLookError is the cause of a context that oneLook ended.
+type oneLookError struct{ after time.Duration }
+
+func (e oneLookError) Error() string {
+	return "a look and a plan took longer than " + e.after.String() + ", the most for --timeout 0"
+}
+
+// Is lets readers that name the cause of a deadline find one.
+func (e oneLookError) Is(target error) bool { return target == context.DeadlineExceeded }

@@ -16,7 +16,7 @@ import (
 const maxSavedPlan = 1 << 30
 
 // showSweep writes a row a value.
-func (o *planOptions) showSweep(w *planReading, c checked, failed error) error {
+func (o *planOptions) showSweep(ctx context.Context, w *planReading, c checked, failed error) error {
 	groups := w.groups()
 	if len(groups) == 0 {
 		return failed
@@ -25,9 +25,11 @@ func (o *planOptions) showSweep(w *planReading, c checked, failed error) error {
 	if err != nil {
 		return errors.Join(failed, planError(err))
 	}
-	s, err := plan.MakeSweep(in, w.withRate(c.options, groups[0].ID), *c.sweep)
+	s, err := computed(ctx, in.Group, w.withRate(c.options, groups[0].ID), func(po plan.Options) (*plan.Sweep, error) {
+		return plan.MakeSweep(in, po, *c.sweep)
+	})
 	if err != nil {
-		return errors.Join(failed, planError(err))
+		return errors.Join(failed, err)
 	}
 	if err := o.d.show(report.NewPlanSweep(s, groups[0])); err != nil {
 		return err
@@ -65,16 +67,13 @@ func (o *planOptions) savedPlan() (*report.Plan, error) {
 }
 
 // showCheck writes what differs from the saved plan.
-func (o *planOptions) showCheck(w *planReading, c checked, failed error) error {
+func (o *planOptions) showCheck(ctx context.Context, w *planReading, c checked, failed error) error {
 	groups := w.groups()
 	if len(groups) == 0 {
 		return failed
 	}
 	g := groups[0]
-	if saved := c.saved.ClusterID; saved != nil && g.ClusterID != "" && *saved != g.ClusterID {
-		return fmt.Errorf("saved plan %q is of cluster %s, group %q is on %s", o.check, *saved, g.ID, g.ClusterID)
-	}
-	now, err := o.plan(w, g, c.options)
+	now, err := o.plan(ctx, w, g, c.options)
 	if err != nil {
 		return errors.Join(failed, err)
 	}
@@ -83,7 +82,7 @@ func (o *planOptions) showCheck(w *planReading, c checked, failed error) error {
 		return err
 	}
 	unmet := o.gate.unmet(now)
-	if !check.Same {
+	if unmet == nil && !check.Same {
 		unmet = errs.Silent(errs.Unmet)
 	}
 	return unmetFirst(joinErrors(failed, partialOf([]*model.Group{g})), unmet)

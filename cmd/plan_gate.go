@@ -1,8 +1,8 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/plan"
@@ -17,10 +17,6 @@ type planGate struct {
 	conditions []plan.Condition
 }
 
-func conditionWords() []string {
-	return []string{"downtime", "imbalance", "idle", "worse", "moves>N", "restore>SIZE"}
-}
-
 // check reads --fail-on. The error is bad usage.
 func (g *planGate) check() error {
 	g.conditions = nil
@@ -30,11 +26,10 @@ func (g *planGate) check() error {
 			g.conditions = append(g.conditions, c)
 			continue
 		}
-		word, _, _ := strings.Cut(text, ">")
-		if word == "moves" || word == "restore" {
-			return usageErr("fail-on", err)
+		if bad, ok := errors.AsType[*plan.ConditionError](err); ok && bad.Unknown {
+			return unknownWord("--fail-on", "condition", text, plan.ConditionWords())
 		}
-		return unknownWord("--fail-on", "condition", text, conditionWords())
+		return usageErr("fail-on", err)
 	}
 	return nil
 }

@@ -11,48 +11,74 @@ import (
 	"github.com/streamctl/streamctl/internal/plan"
 )
 
-// planRequest is the change as the flags give it.
+// planRequest is the change as the flags give it; "" and 0 are what is not
+// given.
 type planRequest struct {
-	changes [][]string // by the flags of changeFlags
+	changes []changeFlag
 	set     []string
 
-	factor      float64 // 0: not given
+	factor      string
 	assignor    string
 	restoreRate string
-	maxRounds   int // 0: not given
+	maxRounds   int
 }
 
-// changeFlags are the flags that change a group, each repeatable, with what
-// they take.
-func changeFlags() [][2]string {
-	return [][2]string{
-		{"add", "`instances` that join: N[xTHREADS][,id=UUID][,name=NAME][,rack=RACK][,state=all|TASKS]"},
-		{"remove", "`instance` that goes: NAME[,how=stop|kill|leave]"},
-		{"leaving", "`instance` that is marked as leaving (worker groups)"},
-		{"bounce", "`instance` that is restarted: NAME[,threads=N][,static]"},
-		{"threads", "`INSTANCE=N`: number of its threads"},
-		{"partitions", "`TOPIC=N`: number of its partitions"},
+// changeFlag is a flag that changes a group, repeatable, with what it takes.
+type changeFlag struct {
+	name, usage string
+	values      []string
+}
+
+func changeFlags() []changeFlag {
+	return []changeFlag{
+		{name: "add", usage: "`instances` that join: N[xTHREADS][,id=UUID][,name=NAME][,rack=RACK][,state=all|TASKS]"},
+		{name: "remove", usage: "`instance` that goes: NAME[,how=stop|kill|leave]"},
+		{name: "leaving", usage: "`instance` that is marked as leaving (worker groups)"},
+		{name: "bounce", usage: "`instance` that is restarted: NAME[,threads=N][,static]"},
+		{name: "threads", usage: "`INSTANCE=N`: number of its threads"},
+		{name: "partitions", usage: "`TOPIC=N`: number of its partitions"},
 	}
 }
 
 // given reports whether anything was asked for.
 func (r *planRequest) given() bool {
-	return slices.ContainsFunc(r.changes, func(l []string) bool { return len(l) > 0 }) || len(r.set) > 0 || r.factor != 0 ||
+	return slices.ContainsFunc(r.changes, func(f changeFlag) bool { return len(f.values) > 0 }) || len(r.set) > 0 || r.factor != "" ||
 		r.assignor != "" || r.restoreRate != "" || r.maxRounds != 0
+}
+
+// readChanges reads the flags that change the group, each thing once.
+func (r *planRequest) readChanges() ([]plan.Change, error) {
+	var out []plan.Change
+	for _, f := range r.changes {
+		seen := map[string]bool{}
+		for _, text := range f.values {
+			c, err := plan.ParseChange(f.name, text)
+			if err != nil {
+				return nil, usageErr(f.name, err)
+			}
+			what := ""
+			switch x := c.(type) {
+			case plan.Threads:
+				what = x.Instance
+			case plan.Partitions:
+				what = x.Topic
+			}
+			if what != "" && seen[what] {
+				return nil, errs.Usagef("--%s: %q is given twice", f.name, what)
+			}
+			seen[what] = true
+			out = append(out, c)
+		}
+	}
+	return out, nil
 }
 
 // options reads the request. The error is bad usage.
 func (r *planRequest) options() (plan.Options, error) {
-	o := plan.Options{Set: map[string]string{}, Factor: r.factor, Assignor: r.assignor, MaxRounds: r.maxRounds}
-	for i, texts := range r.changes {
-		flag := changeFlags()[i][0]
-		for _, text := range texts {
-			c, err := plan.ParseChange(flag, text)
-			if err != nil {
-				return o, usageErr(flag, err)
-			}
-			o.Changes = append(o.Changes, c)
-		}
+	o := plan.Options{Set: map[string]string{}, Assignor: r.assignor, MaxRounds: r.maxRounds}
+	var err error
+	if o.Changes, err = r.readChanges(); err != nil {
+		return o, err
 	}
 	for _, s := range r.set {
 		key, value, err := plan.ParseSet(s)
@@ -67,14 +93,15 @@ func (r *planRequest) options() (plan.Options, error) {
 		}
 		o.Set[key] = value
 	}
-	if r.factor != 0 && !(r.factor >= 1) {
-		return o, errs.Usagef("--balancing-factor: %g is below 1", r.factor)
+	if r.factor != "" {
+		if o.Factor, err = plan.ParseFactor(r.factor); err != nil {
+			return o, errs.Usagef("--balancing-factor: %q is no number from 1 to 1000000", r.factor)
+		}
 	}
-	if names := assignorNames(); r.assignor != "" && !slices.Contains(names, r.assignor) {
+	if names := assign.Names(); r.assignor != "" && !slices.Contains(names, r.assignor) {
 		return o, unknownWord("--assignor", "assignor", r.assignor, names)
 	}
 	if r.restoreRate != "" {
-		var err error
 		if o.Rate, err = plan.ParseRate(r.restoreRate); err != nil {
 			return o, usageErr("restore-rate", err)
 		}
@@ -85,43 +112,29 @@ func (r *planRequest) options() (plan.Options, error) {
 	return o, nil
 }
 
-func assignorNames() []string { return assign.Names() }
-
 // parseSweep reads --sweep. The error is bad usage, with the nearest key.
 func parseSweep(text string) (*plan.SweepSpec, error) {
 	s, err := plan.ParseSweep(text)
+	if key, list, ok := strings.Cut(text, "="); err != nil && ok && list != "" && !slices.Contains(plan.SweepKeys(), key) {
+		return nil, unknownWord("--sweep", "setting", key, plan.SweepKeys())
+	}
 	if err == nil {
-		for _, v := range s.Values {
-			if err := checkSwept(s.Key, v); err != nil {
-				return nil, usageErr("sweep", err)
-			}
-		}
-		return &s, nil
+		err = s.Check()
 	}
-	known := append([]string{"add", "balancing-factor"}, plan.SettingKeys()...)
-	if key, list, ok := strings.Cut(text, "="); ok && list != "" && !slices.Contains(known, key) {
-		return nil, unknownWord("--sweep", "setting", key, known)
+	if bad, ok := errors.AsType[*plan.SettingError](err); ok && s.Key == plan.SweepFactor {
+		err = fmt.Errorf("%s: %q %s", s.Key, bad.Value, bad.Why)
 	}
-	return nil, usageErr("sweep", err)
-}
-
-// checkSwept says what is wrong with one value of a sweep.
-func checkSwept(key, value string) error {
-	switch key {
-	case "add":
-		_, err := plan.ParseAdd(value)
-		return err
-	case "balancing-factor":
-		key = plan.KeyFactor
+	if err != nil {
+		return nil, usageErr("sweep", err)
 	}
-	return plan.CheckSetting(key, value)
+	return &s, nil
 }
 
 // settingUsage makes a setting that a plan does not know, or a value that it
 // cannot have, bad usage with the nearest key.
 func settingUsage(flag string, err error) error {
 	s, ok := errors.AsType[*plan.SettingError](err)
-	if ok && !slices.Contains(plan.SettingKeys(), s.Key) && s.Key != "assignor" && s.Key != "balancing-factor" {
+	if ok && !slices.Contains(plan.SettingKeys(), s.Key) && s.Key != "assignor" {
 		return unknownWord(flag, "setting", s.Key, plan.SettingKeys())
 	}
 	return errs.Usagef("%s: %w", flag, err)

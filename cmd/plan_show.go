@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -12,12 +13,12 @@ import (
 
 // showPlans writes one plan, or a list. A group that has none beats a condition
 // that another does not meet.
-func (o *planOptions) showPlans(w *planReading, c checked, several bool, err error) error {
+func (o *planOptions) showPlans(ctx context.Context, w *planReading, c checked, several bool, err error) error {
 	failed := []error{err}
 	var unmet error
 	var plans []*report.Plan
 	for _, g := range w.groups() {
-		p, err := o.plan(w, g, c.options)
+		p, err := o.plan(ctx, w, g, c.options)
 		if err != nil {
 			failed = append(failed, err)
 			continue
@@ -38,7 +39,20 @@ func (o *planOptions) showPlans(w *planReading, c checked, several bool, err err
 			return err
 		}
 	}
-	return unmetFirst(joinErrors(failed...), unmet)
+	return failedFirst(unmetFirst(joinErrors(failed...), unmet), failed)
+}
+
+// failedFirst gives several errors the exit code of a failure where one of them
+// is: that a wait for another group ran out says less (field case 66).
+func failedFirst(err error, failed []error) error {
+	for _, f := range failed {
+		for _, e := range leavesOf(f) {
+			if errs.ExitCode(e) == errs.Failed {
+				return errs.WithCode(err, errs.Failed)
+			}
+		}
+	}
+	return err
 }
 
 // errorsOf are the failures as a document has them.
@@ -53,18 +67,33 @@ func errorsOf(failed []error) []report.Error {
 }
 
 // plan makes the report for one group.
-func (o *planOptions) plan(w *planReading, g *model.Group, po plan.Options) (*report.Plan, error) {
+func (o *planOptions) plan(ctx context.Context, w *planReading, g *model.Group, po plan.Options) (*report.Plan, error) {
 	in, err := w.input(g)
 	if err != nil {
 		return nil, planError(err)
 	}
-	p, err := plan.Make(in, w.withRate(po, g.ID))
+	p, err := computed(ctx, g.ID, w.withRate(po, g.ID), func(po plan.Options) (*plan.Plan, error) { return plan.Make(in, po) })
 	if err != nil {
-		return nil, planError(err)
+		return nil, err
 	}
+	at := o.d.now()
 	return report.NewPlan(p, g, report.PlanOptions{
-		Summary: o.summary, Moves: o.d.flags.verbose, NoBytes: w.noBytes(), Rated: p.Request.Rate.Known(), Commands: o.commands,
+		Now: &at, Summary: o.summary, Moves: o.d.flags.verbose, NoBytes: w.noBytes(), Rated: p.Request.Rate.Known(), Commands: o.commands,
 	}), nil
+}
+
+// computed computes something of a group until the context ends.
+func computed[T any](ctx context.Context, group string, po plan.Options, compute func(plan.Options) (T, error)) (T, error) {
+	po.Stopped = func() error { return context.Cause(ctx) }
+	v, err := within(ctx, func() (T, error) { return compute(po) })
+	switch {
+	case err == nil:
+		return v, nil
+	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		err = fmt.Errorf("group %q: its plan is not computed: %w", group, err)
+		return v, errs.WithHint(err, "a longer --timeout, fewer rounds (--max-rounds) or a smaller change")
+	}
+	return v, planError(err)
 }
 
 // planError gives an error of the plan its exit code and hint: settings and

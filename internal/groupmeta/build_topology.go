@@ -116,15 +116,32 @@ func (b *groupBuilder) countTasks() {
 	}
 }
 
+// maxPartition is the highest partition of a task that is counted. No topic has
+// as many partitions: a higher number is not one of Kafka's, and the tasks below
+// it would cost memory that nobody has.
+const maxPartition = 1_000_000 - 1
+
 // partitions is the number of tasks as far as known.
 func (s *subtopologyParts) partitions() int32 {
 	n := s.counted
 	for p := range s.seen {
-		if p >= n && p < 1<<31-1 {
+		if p >= n && p <= maxPartition {
 			n = p + 1
 		}
 	}
 	return n
+}
+
+// beyond is a task seen that is not counted, by its partition; negative when
+// there is none.
+func (s *subtopologyParts) beyond() int32 {
+	most := int32(-1)
+	for p := range s.seen {
+		if p > maxPartition {
+			most = max(most, p)
+		}
+	}
+	return most
 }
 
 // finishTopology writes what is known into the model.
@@ -132,6 +149,9 @@ func (b *groupBuilder) finishTopology() {
 	t := &b.g.Topology
 	for _, k := range b.subKeys() {
 		s := b.subs[k]
+		if p := s.beyond(); p >= 0 {
+			b.uncertain("task %s is not counted: no topic has so many partitions", k.task(p))
+		}
 		out := model.Subtopology{
 			ID: k.id, Topology: k.topology,
 			RepartitionSinkTopics:   sortedTopics(s.sinks),

@@ -7,8 +7,11 @@ import (
 )
 
 // balance is how the tasks lie over the instances now.
-func (r *recorder) balance(factor float64) Balance {
-	b := Balance{Balanced: !r.deserted() || r.top.Len() == 0, Instances: map[string]Counts{}}
+func (r *recorder) balance(factor float64) Balance { return r.balanceOf(r.top.Len(), factor) }
+
+// balanceOf is how so many tasks lie over the instances now.
+func (r *recorder) balanceOf(tasks int, factor float64) Balance {
+	b := Balance{Balanced: !r.deserted() || tasks == 0, Instances: map[string]Counts{}}
 	var workers []int
 	all := 0
 	for _, p := range r.parties {
@@ -17,7 +20,6 @@ func (r *recorder) balance(factor float64) Balance {
 			all += p.workers
 		}
 	}
-	tasks := r.top.Len()
 	bounds := model.Bounds(tasks, workers, model.FactorThousandths(factor))
 	k := 0
 	for _, p := range r.parties {

@@ -61,3 +61,22 @@ func TestPlansOfCapturedGroups(t *testing.T) {
 		t.Errorf("only %d plans", planned)
 	}
 }
+
+// captured is the input of a plan of the first group of a captured snapshot.
+func captured(t *testing.T, name string) *Input {
+	t.Helper()
+	r, err := os.Open(filepath.Join("../../testdata/snapshot", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	s, err := snapshot.Read(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := FromGroup(groupmeta.BuildAll(s, groupmeta.BuildOptions{})[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}

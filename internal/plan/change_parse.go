@@ -124,7 +124,7 @@ func ParseSet(text string) (key, value string, err error) {
 	case !ok || key == "":
 		return "", "", &ChangeError{"set " + text, "is not KEY=VALUE"}
 	case !slices.Contains(SettingKeys(), key):
-		return "", "", &SettingError{key, value, "is given for a setting that a plan does not know; it knows " + strings.Join(SettingKeys(), ", ")}
+		return "", "", unknownSetting(key, value)
 	}
 	return key, value, nil
 }

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/streamctl/streamctl/internal/assign"
@@ -96,10 +95,14 @@ func (c *classicSim) process(from *Instance, party int32) *classicProc {
 		p.members = append(p.members, out)
 	}
 	for i, m := range p.members {
-		reported := from.Members[i].Reported
+		ran := make(map[assign.Task]bool)
+		for _, r := range from.Members[i].Reported {
+			if r.Sum == assign.SumRunning {
+				ran[r.Task] = true
+			}
+		}
 		for _, t := range m.active {
-			ran := slices.ContainsFunc(reported, func(o assign.Offset) bool { return o.Task == t && o.Sum == assign.SumRunning })
-			if c.top.Stateful(t) && (ran || c.in.Settled) {
+			if c.top.Stateful(t) && (ran[t] || c.in.Settled) {
 				p.run(t)
 			}
 		}
@@ -213,17 +216,15 @@ func (c *classicSim) round() (bool, error) {
 // had tells how far a party's copy of a task is; what was opened in this very
 // round is at 0.
 func (c *classicSim) had(party int32, t assign.Task) (int64, bool) {
-	for _, p := range c.procs {
-		if p.party != party || p.gone {
-			continue
-		}
-		if p.running[t] {
-			return c.ends[t], true
-		}
-		n, ok := p.position[t]
-		return n, ok
+	p := c.procs[party] // processes and parties come in the same order
+	if p.gone {
+		return 0, false
 	}
-	return 0, false
+	if p.running[t] {
+		return c.ends[t], true
+	}
+	n, ok := p.position[t]
+	return n, ok
 }
 
 // withheld are the tasks that have no owner until the round that follows.
@@ -259,7 +260,7 @@ func (c *classicSim) plan(res *assign.Result) {
 	case early > 0:
 		c.trigger, c.gapMs = TriggerHandOver, float64(c.set.heartbeatMs)
 	case res.Probing:
-		c.trigger, c.gapMs = "probing rebalance", float64(c.set.probingMs)
+		c.trigger, c.gapMs = TriggerProbing, float64(c.set.probingMs)
 	default:
 		c.due = false
 	}

@@ -75,7 +75,7 @@ func (c *classicSim) unasked() {
 	case early:
 		c.due, c.trigger, c.gapMs = true, TriggerHandOver, float64(c.set.heartbeatMs)
 	case c.in.NextMs != nil:
-		c.begin("probing rebalance", float64(*c.in.NextMs))
+		c.begin(TriggerProbing, float64(*c.in.NextMs))
 	default:
 		c.begin(anyRebalance, 0)
 	}
@@ -99,15 +99,12 @@ func usualThreads(in *Input) int {
 func (c *classicSim) add(a Add) (string, error) {
 	threads := cmp.Or(a.Threads, usualThreads(c.in))
 	for k := range a.Count {
-		p := &classicProc{position: map[assign.Task]int64{}, running: map[assign.Task]bool{}, party: int32(len(c.rec.parties))}
-		p.id = c.draw.uuid()
-		if k < len(a.IDs) {
-			p.id = a.IDs[k]
+		p := &classicProc{position: map[assign.Task]int64{}, running: map[assign.Task]bool{}}
+		party, joined, err := c.rec.join(a, k, c.draw.uuid(), threads)
+		if err != nil {
+			return "", err
 		}
-		if slices.ContainsFunc(c.procs, func(o *classicProc) bool { return !o.gone && o.id == p.id }) {
-			return "", &ChangeError{a.Describe(), "the group has an instance " + p.id + " already"}
-		}
-		p.name = c.rec.newName(a, k)
+		p.id, p.name, p.party = joined.id, joined.name, party
 		if err := onDisk(c.top, c.ends, p.position, a); err != nil {
 			return "", err
 		}
@@ -120,7 +117,6 @@ func (c *classicSim) add(a Add) (string, error) {
 			p.members = append(p.members, m)
 		}
 		c.procs = append(c.procs, p)
-		c.rec.parties = append(c.rec.parties, &party{id: p.id, name: p.name, workers: threads})
 	}
 	if a.Count == 0 {
 		return "no change", nil
@@ -152,6 +148,7 @@ func (c *classicSim) remove(r Remove) (string, float64, error) {
 		return "", 0, err
 	}
 	p.gone = true
+	c.rec.free(p.id)
 	c.gone = append(c.gone, p.party)
 	if r.How == HowLeave {
 		return p.name + " leaves", float64(c.set.heartbeatMs), nil

@@ -1,38 +1,27 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
-// CheckKind is the kind of the document of a comparison.
-const CheckKind = "PlanCheck"
-
-// Check compares a saved plan with the same plan of the group now.
-type Check struct {
-	Kind          string   `json:"kind"`
-	SchemaVersion int      `json:"schema_version"`
-	Group         string   `json:"group"`
-	Same          bool     `json:"same"`
-	Differences   []string `json:"differences"` // one line each, the group's first, then the plan's
-}
-
-// Compare says what is different now. The plan is the same if the group is and
-// the plan decides the same; a group that changed in nothing that a plan goes
-// by has the same fingerprint.
-func Compare(saved, now *Plan) *Check {
-	c := &Check{Kind: CheckKind, SchemaVersion: SchemaVersion, Group: now.Group, Differences: []string{}}
-	say := func(format string, args ...any) { c.Differences = append(c.Differences, fmt.Sprintf(format, args...)) }
+// Compare says what is different now, one line each: the group's differences
+// first, then the plan's. There is none if the group is the same and the plan
+// decides the same; a group that changed in nothing that a plan goes by has the
+// same fingerprint.
+func Compare(saved, now *Plan) []string {
+	list := []string{}
+	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if saved.Group != now.Group {
 		say("the saved plan is of group %q", saved.Group)
 	}
-	if a, b := text(saved.ClusterID), text(now.ClusterID); a != b && a != "" && b != "" {
-		say("the saved plan is of cluster %s, this is %s", a, b)
+	if a, b := text(saved.ClusterID), text(now.ClusterID); a != b && b != "" {
+		say("the saved plan is of %s, this is cluster %s", cmp.Or(prefixed("cluster ", a), "no cluster that it names"), b)
 	}
-	c.instances(saved, now, say)
-	if len(c.Differences) == 0 && saved.BasedOn.Fingerprint != now.BasedOn.Fingerprint {
+	compareInstances(saved, now, say)
+	if len(list) == 0 && saved.BasedOn.Fingerprint != now.BasedOn.Fingerprint {
 		say("members, their tasks or epochs changed: fingerprint %s, now %s", saved.BasedOn.Fingerprint, now.BasedOn.Fingerprint)
 	}
 	if saved.Assignor != now.Assignor {
@@ -47,12 +36,21 @@ func Compare(saved, now *Plan) *Check {
 			say("%s %s, now %s", s.Key, old, s.Value)
 		}
 	}
-	moves(saved, now, say)
-	c.Same = len(c.Differences) == 0
-	return c
+	if saved.BalancingFactor != now.BalancingFactor {
+		say("balancing factor %g, now %g", saved.BalancingFactor, now.BalancingFactor)
+	}
+	compareMoves(saved, now, say)
+	return list
 }
 
-func (c *Check) instances(saved, now *Plan, say func(string, ...any)) {
+func prefixed(before, s string) string {
+	if s == "" {
+		return ""
+	}
+	return before + s
+}
+
+func compareInstances(saved, now *Plan, say func(string, ...any)) {
 	for _, id := range slices.Sorted(maps.Keys(saved.Before.Instances)) {
 		old := saved.Before.Instances[id]
 		cur, ok := now.Before.Instances[id]
@@ -72,20 +70,23 @@ func (c *Check) instances(saved, now *Plan, say func(string, ...any)) {
 	}
 }
 
-// moves compares what the plans decide.
-func moves(saved, now *Plan, say func(string, ...any)) {
+// compareMoves compares what the plans decide.
+func compareMoves(saved, now *Plan, say func(string, ...any)) {
 	list := func(p *Plan) map[string]string {
 		out := make(map[string]string)
 		for _, r := range p.Rounds {
 			for _, m := range r.Moves {
-				out[m.Task] += fmt.Sprintf(" %s -> %s", p.nameOf(m.From), p.nameOf(m.To))
+				if out[m.Task] != "" {
+					out[m.Task] += ", then "
+				}
+				out[m.Task] += fmt.Sprintf("%s -> %s", p.nameOf(m.From), p.nameOf(m.To))
 			}
 		}
 		return out
 	}
 	old, cur := list(saved), list(now)
 	for _, t := range sortedIDs(old, cur) {
-		switch a, b := strings.TrimSpace(old[t]), strings.TrimSpace(cur[t]); {
+		switch a, b := old[t], cur[t]; {
 		case a == b:
 		case a == "":
 			say("task %s moves: %s", t, b)

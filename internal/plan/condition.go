@@ -2,86 +2,107 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
+
+	"github.com/streamctl/streamctl/internal/model"
 )
 
 // Condition is one of --fail-on.
 type Condition struct {
-	What  string  // downtime, imbalance, idle, worse, moves, restore
+	What  string  // one of the On… constants
 	Limit float64 // of moves and restore
 	Bytes bool    // restore: the limit is bytes, else records
 }
 
+// What a condition is about.
+const (
+	OnDowntime  = "downtime"
+	OnImbalance = "imbalance"
+	OnIdle      = "idle"
+	OnWorse     = "worse"
+	OnMoves     = "moves"
+	OnRestore   = "restore"
+)
+
+// ConditionWords are the conditions as they are written.
+func ConditionWords() []string {
+	return []string{OnDowntime, OnImbalance, OnIdle, OnWorse, OnMoves + ">N", OnRestore + ">SIZE"}
+}
+
+// ConditionError says what is wrong with a condition.
+type ConditionError struct {
+	Text    string
+	Unknown bool // it is no condition; else its limit is none
+}
+
+func (e *ConditionError) Error() string {
+	return fmt.Sprintf("condition %q is none of %s", e.Text, strings.Join(ConditionWords(), ", "))
+}
+
 // ParseCondition reads downtime, imbalance, idle, worse, moves>N or
-// restore>SIZE: a size with a unit is bytes, without one records.
+// restore>SIZE: a size with a unit is bytes, without one records. The error is a
+// *ConditionError.
 func ParseCondition(text string) (Condition, error) {
-	what, limit, ok := strings.Cut(text, ">")
+	what, limit, limited := strings.Cut(text, ">")
 	c := Condition{What: what}
+	bad := &ConditionError{Text: text}
 	switch what {
-	case "downtime", "imbalance", "idle", "worse":
-		if !ok {
+	case OnDowntime, OnImbalance, OnIdle, OnWorse:
+		if !limited {
 			return c, nil
 		}
-	case "moves":
-		n, err := strconv.ParseInt(limit, 10, 64)
-		if ok && err == nil && n >= 0 {
+		bad.Unknown = true
+	case OnMoves:
+		if n, err := strconv.ParseInt(limit, 10, 64); limited && err == nil && n >= 0 {
 			c.Limit = float64(n)
 			return c, nil
 		}
-	case "restore":
-		i := strings.IndexFunc(limit, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
-		unit := ""
-		if i >= 0 {
-			limit, unit = limit[:i], limit[i:]
-		}
-		n, err := strconv.ParseFloat(limit, 64)
-		factor, known := byteUnit(strings.TrimSpace(unit))
-		if ok && err == nil && n >= 0 && !math.IsInf(n, 0) && (unit == "" || known) {
-			if c.Limit = n; unit != "" {
-				c.Limit, c.Bytes = n*factor, true
-			}
+	case OnRestore:
+		if n, bytes, ok := parseAmount(limit); limited && ok {
+			c.Limit, c.Bytes = n, bytes
 			return c, nil
 		}
+	default:
+		bad.Unknown = true
 	}
-	return c, fmt.Errorf("condition %q is none of downtime, imbalance, idle, worse, moves>N, restore>SIZE", text)
+	return c, bad
 }
 
 // Met reports whether the plan meets the condition with the worst ids, and
 // says why. What cannot be told counts as met: a gate must not rest on it.
 func (c Condition) Met(p *Plan) (bool, string) {
 	switch c.What {
-	case "downtime":
-		n := p.Worst("tasks_down")
+	case OnDowntime:
+		n := p.Worst(FigureDown)
 		return n > 0, fmt.Sprintf("%s not processed for longer than a hand-over", count(int(n), "task"))
-	case "imbalance":
+	case OnImbalance:
 		if p.After.deserted() {
 			return true, "no instance is left"
 		}
-		return p.Worst(VaryUnbalanced) > 0, fmt.Sprintf("an instance ends outside its bounds, with %.2f of what is expected at most", p.Worst(VaryMax))
-	case "idle":
-		n := p.Worst("idle_threads")
+		return p.Worst(FigureUnbalanced) > 0, fmt.Sprintf("an instance ends outside its bounds, with %.2f of what is expected at most", p.Worst(FigureMax))
+	case OnIdle:
+		n := p.Worst(FigureIdle)
 		return n > 0, count(int(n), "thread") + " without work"
-	case "worse":
-		why := worse(p)
+	case OnWorse:
+		why := worse(&p.Before, &p.After)
 		if why == "" {
 			why = "less balanced than before with other ids"
 		}
-		return p.Worst(VaryWorse) > 0, why
-	case "moves":
-		n := p.Worst("moves")
+		return p.Worst(FigureWorse) > 0, why
+	case OnMoves:
+		n := p.Worst(FigureMoves)
 		return n > c.Limit, count(int(n), "move")
-	case "restore":
-		name, unit := "remaining_records", "records"
+	case OnRestore:
+		name, unit := FigureRecords, "records"
 		if c.Bytes {
-			name, unit = "remaining_bytes", "bytes"
+			name, unit = FigureBytes, "bytes"
 		}
 		if _, known := figures(p)[name]; !known {
 			return true, "how many " + unit + " are to restore cannot be told"
 		}
 		n := p.Worst(name)
-		return n > c.Limit, fmt.Sprintf("%.0f %s to restore", n, unit)
+		return n > c.Limit, fmt.Sprintf("%s %s to restore", model.Thousands(int64(n)), unit)
 	}
 	return false, ""
 }

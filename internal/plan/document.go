@@ -9,8 +9,10 @@ const (
 )
 
 // Plan is what a change, or none, will do. Its exported fields are the Plan
-// document of output.md. Lists are sorted: rounds by time, moves by task,
-// learners and tasks that are down by task and instance.
+// document of output.md, but for what report adds. Lists are sorted: rounds by
+// time, moves by task, learners and tasks that are down by task and instance;
+// findings come in the order in which they were found: discarded records, what
+// the simulation saw, what the group told, then what the plan rests on.
 type Plan struct {
 	Kind            string     `json:"kind"`
 	SchemaVersion   int        `json:"schema_version"`
@@ -29,7 +31,6 @@ type Plan struct {
 	NewIDs          NewIDs     `json:"new_ids"`
 	Converged       bool       `json:"converged"`
 	Findings        []Finding  `json:"findings"`
-	Errors          []Error    `json:"errors"`
 	Request         Request    `json:"request"`
 }
 
@@ -67,6 +68,10 @@ type Counts struct {
 	Balanced bool    `json:"balanced"`
 }
 
+// TriggerProbing is the trigger of a round that the group planned by itself
+// (probing.rebalance.interval.ms).
+const TriggerProbing = "probing rebalance"
+
 // TriggerHandOver is the trigger of a round that only ends a hand-over. It is
 // not counted in Totals.Rounds.
 const TriggerHandOver = "hand-over"
@@ -89,6 +94,7 @@ type Round struct {
 const (
 	HowReadyLearner = "ready learner"
 	HowStandby      = "standby takeover"
+	HowLeftOver     = "left-over state" // no copy was assigned, but state of an earlier one is on the disk
 	HowStateless    = "stateless"
 	HowCold         = "cold"
 )
@@ -111,9 +117,13 @@ type Copy struct {
 
 // Down is a task that is not processed for longer than a hand-over takes.
 type Down struct {
-	Task    string   `json:"task"`
-	Seconds *float64 `json:"seconds"` // null when it cannot be told
-	Why     string   `json:"why"`
+	Task             string   `json:"task"`
+	Seconds          *float64 `json:"seconds"` // null when it cannot be told
+	Why              string   `json:"why"`
+	RemainingRecords *int64   `json:"remaining_records"` // that it restores first, an upper bound; null when it restores nothing, or nobody knows how much
+	WaitS            float64  `json:"wait_s"`            // that part of the time for which nobody runs it
+
+	Reason string `json:"-"` // Why without the number of records
 }
 
 // Unowned is the time for which tasks have no owner while they are handed over.
@@ -145,13 +155,5 @@ type Totals struct {
 type NewIDs struct {
 	Given  []string              `json:"given"`
 	Tried  int                   `json:"tried"`  // draws; 0 when no id is left to draw
-	Varies map[string][2]float64 `json:"varies"` // least and most of every total over the draws
-}
-
-// Error is something that could not be read.
-type Error struct {
-	Object string  `json:"object"`
-	Code   *string `json:"code"`
-	Error  string  `json:"error"`
-	Hint   string  `json:"hint"`
+	Varies map[Figure][2]float64 `json:"varies"` // least and most of every total over the draws
 }

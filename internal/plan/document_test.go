@@ -28,9 +28,9 @@ func TestDocument(t *testing.T) {
 		"kind", "schema_version", "group", "assignor", "balancing_factor", "changes", "based_on.state", "based_on.fingerprint", "based_on.taken_at", "based_on.copies",
 		"taken.key", "taken.value", "taken.source", "before.balanced", "before.max_over_expected", "before.instances", "after.instances",
 		"rounds.round", "rounds.trigger", "rounds.at_s", "rounds.moves.task", "rounds.moves.from", "rounds.moves.to", "rounds.moves.how",
-		"rounds.learners", "rounds.down.task", "rounds.down.seconds", "rounds.down.why",
+		"rounds.learners", "rounds.down.task", "rounds.down.seconds", "rounds.down.why", "rounds.down.remaining_records", "rounds.down.wait_s",
 		"totals.moves", "totals.rounds", "totals.learners", "totals.tasks_down", "totals.remaining_records", "totals.remaining_bytes", "totals.discarded_records",
-		"totals.estimate_s", "totals.leave_wait_ms", "new_ids.given", "new_ids.tried", "new_ids.varies.moves", "converged", "findings", "errors", "taken_at", "cluster_id",
+		"totals.estimate_s", "totals.leave_wait_ms", "new_ids.given", "new_ids.tried", "new_ids.varies.moves", "converged", "findings", "taken_at", "cluster_id",
 	} {
 		if !there(doc, strings.Split(path, ".")) {
 			t.Errorf("no field %s", path)

@@ -52,29 +52,29 @@ func canonicalUUID(text string) (string, error) {
 	return strings.ToLower(text), nil
 }
 
-// drawn plans with each draw of ids but the first, several at a time. The plans
-// come in the order of the draws.
-func drawn(in *Input, o *Options, assignor string, draws int) ([]*Plan, error) {
-	plans, failed := make([]*Plan, draws-1), make([]error, draws-1)
+// drawn plans with each draw of ids but the first, several at a time. The
+// figures come in the order of the draws.
+func drawn(in *Input, o *Options, assignor string, draws int) ([]map[Figure]float64, error) {
+	all, failed := make([]map[Figure]float64, draws-1), make([]error, draws-1)
 	var next atomic.Int64
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	for range min(draws-1, runtime.GOMAXPROCS(0)) {
-		all.Go(func() {
-			for k := next.Add(1) - 1; k < int64(len(plans)); k = next.Add(1) - 1 {
+		group.Go(func() {
+			for k := next.Add(1) - 1; k < int64(len(all)); k = next.Add(1) - 1 {
 				r, err := runOnce(in, o, assignor, uint64(k)+2)
 				if err != nil {
 					failed[k] = err
 					return
 				}
-				plans[k] = document(in, o, assignor, r)
+				all[k] = r.figures(in, o)
 			}
 		})
 	}
-	all.Wait()
+	group.Wait()
 	for _, err := range failed {
 		if err != nil {
 			return nil, err
 		}
 	}
-	return plans, nil
+	return all, nil
 }

@@ -20,7 +20,7 @@ func FromGroup(g *model.Group) (*Input, error) {
 	}
 	in := &Input{
 		Group: g.ID, Kind: g.Kind, State: g.State, ClusterID: g.ClusterID, TakenAt: g.TakenAt,
-		KafkaVersion: g.Facts.KafkaVersion, TopicRacks: g.Facts.TopicRacks, Fingerprint: Fingerprint(g), Errors: g.Errors, AsOf: g.Positions.AsOf, group: g,
+		KafkaVersion: g.Facts.KafkaVersion, TopicRacks: g.Facts.TopicRacks, Fingerprint: Fingerprint(g), AsOf: g.Positions.AsOf, group: g,
 	}
 	switch g.Kind {
 	case model.Classic:
@@ -39,6 +39,7 @@ func FromGroup(g *model.Group) (*Input, error) {
 	in.timing(g)
 	in.instances(g)
 	in.planned(g)
+	in.restoring(g)
 	return in, nil
 }
 
@@ -46,7 +47,6 @@ func FromGroup(g *model.Group) (*Input, error) {
 type RefusedError struct {
 	Group, Why string
 	Hint       string // what to do instead; "" when there is nothing
-	Unstable   bool   // the group may be waited for
 	Forceable  bool   // Options.Force plans all the same
 }
 
@@ -182,13 +182,37 @@ func (in *Input) placeTask(m *Member, t *model.Task, id assign.Task) {
 		add(&m.Learner)
 	default:
 		add(&m.Standby)
-		if t.Parked {
-			add(&m.Parked)
-		}
 		if in.Kind == model.Streams {
 			add(&m.TargetStandby)
 		}
 	}
+}
+
+// restoring notes active tasks that wait for their state now: that is no
+// consequence of a change, and the plan takes them as running.
+func (in *Input) restoring(g *model.Group) {
+	tasks, records := 0, int64(0)
+	var where []string
+	for i := range g.Instances {
+		n := tasks
+		for j := range g.Instances[i].Members {
+			for _, t := range g.Instances[i].Members[j].Tasks {
+				if r := t.Restore; t.Role == model.Active && !t.TargetOnly && r.State == model.Restoring && r.RemainingRecords != nil {
+					tasks, records = tasks+1, records+*r.RemainingRecords
+				}
+			}
+		}
+		if tasks > n {
+			where = append(where, g.Instances[i].Name)
+		}
+	}
+	if tasks == 0 {
+		return
+	}
+	if len(where) > maxNamed {
+		where = append(where[:maxNamed], fmt.Sprintf("%d more", len(where)-maxNamed))
+	}
+	in.note(NoteRestoring, "%s down already until restored, ≤%s to go (%s): that is not counted here, they are taken as running", count(tasks, "task")+verb(tasks, " is", " are"), model.Count(int(records), "record"), strings.Join(where, ", "))
 }
 
 // planned notes what the group is about to do by itself.

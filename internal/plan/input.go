@@ -34,10 +34,10 @@ type Input struct {
 	AsOf     *time.Time // of the positions, as far as known
 	Epoch    int32      // streams groups
 
-	Errors   []model.ReadError
 	Findings []Finding // about what the group told
 
 	group *model.Group // nil in a scenario
+	more  int          // tasks of the topology that come with the change (withPartitions)
 }
 
 // Log is the changelogs of one task together.
@@ -74,7 +74,6 @@ type Member struct {
 	Place              int // in the broker's answer
 
 	Active, Standby, Learner []assign.Task
-	Parked                   []assign.Task   // part of Standby: kept only for a hand-over
 	Reported                 []assign.Offset // at its last join or heartbeat; of a worker lags
 	ReportsOffsets           *bool           // streams groups: nil when it cannot be told
 	Next                     assign.Next     // classic groups
@@ -104,7 +103,7 @@ type Finding struct {
 // rests on.
 func severityOf(code string) model.Severity {
 	switch code {
-	case NoteWorse, NoteDiscarded, NoteLeave, NoteStandbys, NoteUnstable, NoteUnfinished:
+	case NoteWorse, NoteDiscarded, NoteLeave, NoteStandbys, NoteUnstable, NoteUnfinished, NoteRestoring:
 		return model.Warn
 	}
 	return model.Info
@@ -125,6 +124,7 @@ const (
 	NoteUnstable    = "unstable"      // a new epoch would change the group although nobody changed
 	NoteBound       = "bound"         // rounds beyond the bound were extrapolated
 	NoteUnfinished  = "unfinished"    // something is left that no round ends
+	NoteRestoring   = "restoring"     // tasks wait for their state before anything is changed
 	NoteOtherRules  = "other-assignor"
 	NoteOldPosition = "old-positions"
 )

@@ -49,7 +49,6 @@ type learnerInst struct {
 
 type learnerWorker struct {
 	id    string
-	label string
 	tasks map[assign.Task]*learnerTask
 }
 
@@ -83,7 +82,7 @@ func (s *learnerSim) takeOver(from *Instance, party int32) {
 	}
 	for k := range from.Members {
 		m := &from.Members[k]
-		w := &learnerWorker{id: m.ID, label: m.Name}
+		w := &learnerWorker{id: m.ID}
 		w.tasks = make(map[assign.Task]*learnerTask, len(m.Active)+len(m.Standby)+len(m.Learner))
 		var sums map[assign.Task]int64
 		if len(m.Standby)+len(m.Learner) > 0 {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -59,13 +58,12 @@ func (s *learnerSim) change(list []Change, first bool) error {
 func (s *learnerSim) add(a Add) (string, error) {
 	threads := cmp.Or(a.Threads, usualThreads(s.in))
 	for k := range a.Count {
-		i := &learnerInst{id: s.draw.uuid(), name: s.rec.newName(a, k), party: int32(len(s.rec.parties)), deadlineMs: -1}
-		if k < len(a.IDs) {
-			i.id = a.IDs[k]
+		i := &learnerInst{deadlineMs: -1}
+		party, joined, err := s.rec.join(a, k, s.draw.uuid(), threads)
+		if err != nil {
+			return "", err
 		}
-		if slices.ContainsFunc(s.insts, func(o *learnerInst) bool { return !o.gone && o.id == i.id }) {
-			return "", &ChangeError{a.Describe(), "the group has an instance " + i.id + " already"}
-		}
+		i.id, i.name, i.party = joined.id, joined.name, party
 		i.workers = s.newWorkers(i.id, threads)
 		disk := make(map[assign.Task]int64)
 		if err := onDisk(s.top, s.ends, disk, a); err != nil {
@@ -75,7 +73,6 @@ func (s *learnerSim) add(a Add) (string, error) {
 			i.workers[0].tasks[t] = &learnerTask{role: model.Standby}
 		}
 		s.insts = append(s.insts, i)
-		s.rec.parties = append(s.rec.parties, &party{id: i.id, name: i.name, workers: threads})
 	}
 	if a.Count == 0 {
 		return "no change", nil
@@ -86,7 +83,7 @@ func (s *learnerSim) add(a Add) (string, error) {
 func (s *learnerSim) newWorkers(id string, n int) []*learnerWorker {
 	var out []*learnerWorker
 	for t := range n {
-		out = append(out, &learnerWorker{id: id + "-" + strconv.Itoa(t+1), label: strconv.Itoa(t + 1), tasks: map[assign.Task]*learnerTask{}})
+		out = append(out, &learnerWorker{id: id + "-" + strconv.Itoa(t+1), tasks: map[assign.Task]*learnerTask{}})
 	}
 	return out
 }
@@ -109,6 +106,7 @@ func (s *learnerSim) remove(r Remove, e *learnerEvent) (string, error) {
 		return "", err
 	}
 	i.gone = true
+	s.rec.free(i.id)
 	e.gone = append(e.gone, i.party)
 	if r.How == HowKill || s.in.Kind == model.Classic && r.How != HowLeave {
 		e.waitMs = float64(s.set.sessionMs)

@@ -22,39 +22,27 @@ const firstSeed = 1
 const quickRestore = 10_000
 
 // Make computes the plan. Errors are a *RefusedError, a *ChangeError or a
-// *SettingError where the request is at fault.
+// *SettingError where the request is at fault, else what Options.Stopped gave.
 func Make(in *Input, o Options) (*Plan, error) {
-	if err := in.refuse(&o); err != nil {
-		return nil, err
-	}
-	in, err := in.withPartitions(o.Changes)
+	other := o.Follow == ""
+	in, assignor, err := prepare(in, &o)
 	if err != nil {
 		return nil, err
-	}
-	if o.Measured != nil && !o.Rate.Known() {
-		o.Rate = o.Measured.Rate
-	}
-	o.Draws = cmp.Or(max(o.Draws, 0), DefaultDraws)
-	o.MaxRounds = cmp.Or(max(o.MaxRounds, 0), DefaultMaxRounds)
-	assignor := assignorOf(in, &o)
-	if !slices.Contains(assign.Names(), assignor) {
-		return nil, &SettingError{"assignor", assignor, "is none of " + strings.Join(assign.Names(), ", ")}
 	}
 	given, unknown := ids(in, &o)
 	draws := 1
 	if unknown {
 		draws = o.Draws
 	}
-	other := o.Follow == "" && assignor == assign.NameHighAvailability
-	o.Follow = follow(in, &o)
 	first, err := runOnce(in, &o, assignor, firstSeed)
 	if err != nil {
 		return nil, err
 	}
 	p := document(in, &o, assignor, first)
 	p.NewIDs.Given = given
-	spread := newSpread(p)
-	cost := (len(first.rec.rounds) + 1) * (in.Topology.Len()*(1+first.set.Standbys) + len(first.rec.parties))
+	spread := spread{}
+	spread.add(figures(p))
+	cost := (len(first.rec.rounds) + 1) * (in.Topology.Len()*(1+first.set.Standbys) + 4*first.rec.workers())
 	tried := max(1, min(draws, workBudget/max(1, cost)))
 	others, err := drawn(in, &o, assignor, tried)
 	if err != nil {
@@ -64,15 +52,39 @@ func Make(in *Input, o Options) (*Plan, error) {
 		spread.add(other)
 	}
 	if unknown {
-		p.NewIDs.Tried = tried
+		if p.NewIDs.Tried = tried; tried < draws {
+			p.find(NoteRange, "the group is large: %s of ids tried instead of %d, so the ranges and the conditions of a gate rest on fewer", count(tried, "draw"), draws)
+		}
 	}
-	p.NewIDs.Varies = spread.ranges
-	if other {
+	p.NewIDs.Varies = spread
+	if other && assignor == assign.NameHighAvailability {
 		if err := p.otherRegime(in, o, assignor, cost <= workBudget/12 && p.Totals.Extrapolated == 0); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
+}
+
+// prepare fills in what was left open in the options, and refuses what cannot
+// be planned. The input that it gives has the partitions that are asked for.
+func prepare(in *Input, o *Options) (_ *Input, assignor string, _ error) {
+	if err := in.refuse(o); err != nil {
+		return nil, "", err
+	}
+	in, err := in.withPartitions(o.Changes)
+	if err != nil {
+		return nil, "", err
+	}
+	if o.Measured != nil && !o.Rate.Known() {
+		o.Rate = o.Measured.Rate
+	}
+	o.Draws = cmp.Or(max(o.Draws, 0), DefaultDraws)
+	o.MaxRounds = cmp.Or(max(o.MaxRounds, 0), DefaultMaxRounds)
+	if assignor = assignorOf(in, o); !slices.Contains(assign.Names(), assignor) {
+		return nil, "", &SettingError{"assignor", assignor, "is none of " + strings.Join(assign.Names(), ", ")}
+	}
+	o.Follow = follow(in, o)
+	return in, assignor, nil
 }
 
 // assignorOf is the assignor to plan with: what was asked for, else what the
@@ -98,6 +110,9 @@ func (in *Input) refuse(o *Options) error {
 			return &RefusedError{Group: in.Group, Why: "has an instance of which the process id is not known (" + i.Name + "): its metadata could not be read", Hint: "describe member shows what was wrong with it"}
 		}
 	}
+	if err := in.tooMany(o, members); err != nil {
+		return err
+	}
 	g := in.group
 	if g == nil || o.Force {
 		return nil
@@ -106,7 +121,28 @@ func (in *Input) refuse(o *Options) error {
 		return &RefusedError{Group: in.Group, Why: "has members with different metadata versions: what the leader decides then is not known", Hint: "wait until the rolling upgrade is done, or --force", Forceable: true}
 	}
 	if g.AssignmentBasis != model.AssignmentCurrent {
-		return &RefusedError{Group: in.Group, Why: "is in state " + cmp.Or(in.State, "unknown") + ": its tasks are those of the round before", Hint: "wait until it is Stable", Unstable: true, Forceable: true}
+		return &RefusedError{Group: in.Group, Why: "is in state " + cmp.Or(in.State, "unknown") + ": its tasks are those of the round before", Hint: "wait until it is Stable", Forceable: true}
+	}
+	return nil
+}
+
+// maxMembers bounds the threads of a group after the changes.
+const maxMembers = 50_000
+
+// tooMany refuses changes that make more threads than a plan takes.
+func (in *Input) tooMany(o *Options, members int) error {
+	for _, c := range o.Changes {
+		switch x := c.(type) {
+		case Add:
+			members += x.Count * cmp.Or(x.Threads, usualThreads(in))
+		case Threads:
+			members += x.Count
+		case Bounce:
+			members += x.Threads
+		}
+		if members > maxMembers {
+			return &ChangeError{c.Describe(), fmt.Sprintf("that makes more than %s threads in the group, which is more than a plan takes", model.Thousands(maxMembers))}
+		}
 	}
 	return nil
 }
@@ -175,7 +211,7 @@ func (p *Plan) otherRegime(in *Input, o Options, assignor string, compute bool) 
 
 func (p *Plan) find(code, format string, args ...any) {
 	f := Finding{Code: code, Severity: severityOf(code), Object: "group " + p.Group, Text: fmt.Sprintf(format, args...)}
-	if !slices.Contains(p.Findings, f) {
+	if !slices.Contains(p.Findings, f) { // there are a dozen
 		p.Findings = append(p.Findings, f)
 	}
 }
@@ -185,8 +221,8 @@ func document(in *Input, o *Options, assignor string, r *run) *Plan {
 	p := &Plan{
 		Kind: Kind, SchemaVersion: SchemaVersion, Group: in.Group, TakenAt: in.TakenAt, Assignor: assignor, BalancingFactor: r.set.factor,
 		Changes: []string{}, BasedOn: BasedOn{State: in.State, Fingerprint: in.Fingerprint, TakenAt: in.TakenAt, Copies: r.copies},
-		Taken: r.set.taken, Before: r.before, After: r.rec.balance(r.set.factor), Rounds: r.rec.rounds, Totals: r.rec.totals,
-		Converged: r.converged, Findings: []Finding{}, Errors: []Error{}, Request: requestOf(o),
+		Taken: r.set.taken, Before: r.before, After: r.rec.balance(r.set.factor), Rounds: r.rec.rounds,
+		Converged: r.converged, Totals: r.totals(in, o), Findings: []Finding{}, Request: requestOf(o),
 	}
 	if in.ClusterID != "" {
 		p.ClusterID = &in.ClusterID
@@ -198,16 +234,9 @@ func document(in *Input, o *Options, assignor string, r *run) *Plan {
 		}
 		p.Changes = append(p.Changes, c.Describe())
 	}
-	for _, e := range in.Errors {
-		x := Error{Object: e.Object, Error: e.Text, Hint: e.Hint}
-		if e.Code != "" {
-			x.Code = &e.Code
-		}
-		p.Errors = append(p.Errors, x)
-	}
-	p.measured(o)
 	p.Rounds = quiet(p.Rounds)
-	p.totals(in, o, r)
+	p.measured(o)
+	p.discards(r)
 	p.remarks(in, o, assignor, r)
 	return p
 }
@@ -227,9 +256,10 @@ func quiet(rounds []Round) []Round {
 // anyRebalance is the trigger of a round that nobody planned.
 const anyRebalance = "any rebalance"
 
-func (p *Plan) totals(in *Input, o *Options, r *run) {
-	t := &p.Totals
-	if len(p.Rounds) == 0 {
+// totals are the sums over the run.
+func (r *run) totals(in *Input, o *Options) Totals {
+	t := r.rec.totals
+	if len(quiet(r.rec.rounds)) == 0 {
 		t.Rounds = 0
 	}
 	t.TasksDown = len(r.rec.downTasks)
@@ -240,32 +270,43 @@ func (p *Plan) totals(in *Input, o *Options, r *run) {
 	if !r.rec.noBytes {
 		t.RemainingBytes = &bytes
 	}
-	for h, n := range r.rec.dropped {
+	for _, n := range r.rec.dropped {
 		t.DiscardedRecords += n
-		if n > 0 {
-			share := ""
-			if end := r.rec.end(h.task); end > 0 {
-				share = fmt.Sprintf(", %d%%", n*100/end)
-			}
-			p.find(NoteDiscarded, "%d records (%s on %s%s)", n, r.rec.name(h.task), r.rec.parties[h.party].name, share)
-		}
 	}
-	slices.SortFunc(p.Findings, func(a, b Finding) int { return strings.Compare(a.Text, b.Text) })
 	if o.Rate.Known() && !r.rec.noEnd {
 		s := seconds(r.rec.endMs)
 		t.EstimateS = &s
 	}
-	workers, tasks := 0, in.Topology.Len()
-	for _, x := range r.rec.parties {
-		if !x.gone {
-			workers += x.workers
-		}
-	}
-	if t.IdleThreads = max(0, workers-tasks); t.IdleThreads > 0 {
-		p.find(NoteIdle, "%d (%d threads, %d tasks)", t.IdleThreads, workers, tasks)
-	}
+	t.IdleThreads = max(0, r.rec.workers()-in.Topology.Len())
 	if r.rec.leaveWaitMs > 0 {
 		ms := int64(r.rec.leaveWaitMs)
 		t.LeaveWaitMs, t.Assumed = &ms, r.set.sessionTaken
+	}
+	return t
+}
+
+// discards names the copies whose records were restored for nobody.
+func (p *Plan) discards(r *run) {
+	var list []holding
+	for h, n := range r.rec.dropped {
+		if n > 0 {
+			list = append(list, h)
+		}
+	}
+	slices.SortFunc(list, func(a, b holding) int { return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.party, b.party)) })
+	rest := int64(0)
+	for i, h := range list {
+		n, share := r.rec.dropped[h], ""
+		if i >= maxNamed {
+			rest += n
+			continue
+		}
+		if end := r.rec.end(h.task); end > 0 {
+			share = fmt.Sprintf(", %.0f%%", float64(n)*100/float64(end))
+		}
+		p.find(NoteDiscarded, "%d records (%s on %s%s)", n, r.rec.name(h.task), r.rec.parties[h.party].name, share)
+	}
+	if rest > 0 {
+		p.find(NoteDiscarded, "%s in %s more", count(int(rest), "record"), count(len(list)-maxNamed, "copy"))
 	}
 }

@@ -14,6 +14,10 @@ type Options struct {
 	MaxRounds    int               // 0: DefaultMaxRounds
 	Force        bool              // plan although the group's state speaks against it
 
+	// Stopped is asked between rounds, from several goroutines: an error of its
+	// ends the plan. nil: nothing does.
+	Stopped func() error
+
 	trace func(simulation, *Round) // called after each round; see Trace
 }
 

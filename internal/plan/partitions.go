@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/streamctl/streamctl/internal/assign"
+	"github.com/streamctl/streamctl/internal/model"
 )
 
 // withPartitions is the input with more partitions of some topics: the
@@ -43,9 +44,13 @@ func (in *Input) withPartitions(changes []Change) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
+	if top.Len() > maxTasks {
+		return nil, &ChangeError{Change: "partitions", Why: "that makes more than " + model.Thousands(maxTasks) + " tasks, which is more than a plan takes"}
+	}
 	out := *in
 	out.Findings = slices.Clone(in.Findings)
 	out.note(NoteAssumed, "more partitions: taken that the application is restarted with internal topics that fit; as it is, Kafka Streams stops when a repartition topic has other partitions than its source")
+	out.more = top.Len() - in.Topology.Len()
 	out.renumber(in, top)
 	return &out, nil
 }
@@ -74,7 +79,7 @@ func (in *Input) renumber(from *Input, top *assign.Topology) {
 		members := slices.Clone(in.Instances[i].Members)
 		for j := range members {
 			m := &members[j]
-			m.Active, m.Standby, m.Learner, m.Parked = list(m.Active), list(m.Standby), list(m.Learner), list(m.Parked)
+			m.Active, m.Standby, m.Learner = list(m.Active), list(m.Standby), list(m.Learner)
 			m.TargetActive, m.TargetStandby = list(m.TargetActive), list(m.TargetStandby)
 			m.Reported = slices.Clone(m.Reported)
 			for k := range m.Reported {

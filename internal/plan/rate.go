@@ -33,20 +33,34 @@ func (r Rate) String() string {
 func ParseRate(text string) (Rate, error) {
 	s := strings.TrimSuffix(strings.TrimSpace(text), "/s")
 	s = strings.TrimSuffix(s, " records")
-	i := strings.IndexFunc(s, func(c rune) bool { return (c < '0' || c > '9') && c != '.' })
-	unit := ""
-	if i >= 0 {
-		s, unit = s[:i], strings.TrimSpace(s[i:])
-	}
-	n, err := strconv.ParseFloat(s, 64)
-	factor, known := byteUnit(unit)
-	if err != nil || !(n > 0) || math.IsInf(n, 0) || unit != "" && !known {
+	n, bytes, ok := parseAmount(s)
+	switch {
+	case !ok || n == 0:
 		return Rate{}, fmt.Errorf("restore rate %q is neither records a second, as 5000, nor bytes a second, as 10MB/s", text)
+	case bytes:
+		return Rate{Bytes: n}, nil
 	}
-	if unit == "" {
-		return Rate{Records: n}, nil
+	return Rate{Records: n}, nil
+}
+
+// parseAmount reads a number that is not negative: of records without a unit, of
+// bytes with one.
+func parseAmount(text string) (n float64, bytes, ok bool) {
+	number, unit, factor := text, "", 1.0
+	if i := strings.IndexFunc(text, func(c rune) bool { return (c < '0' || c > '9') && c != '.' }); i >= 0 {
+		number, unit = text[:i], strings.TrimSpace(text[i:])
 	}
-	return Rate{Bytes: n * factor}, nil
+	if unit != "" {
+		var known bool
+		if factor, known = byteUnit(unit); !known {
+			return 0, false, false
+		}
+	}
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(n >= 0) || math.IsInf(n*factor, 0) {
+		return 0, false, false
+	}
+	return n * factor, unit != "", true
 }
 
 func byteUnit(unit string) (float64, bool) {

@@ -36,6 +36,9 @@ type recorder struct {
 	rate       Rate
 
 	parties []*party
+	taken   map[string]bool  // ids of instances that are there
+	called  map[string]bool  // names of instances
+	unnamed int              // that joined
 	owner   []int32          // by task: who ran it last
 	learned map[holding]bool // copies that began as learners
 	dropped map[holding]int64
@@ -59,6 +62,7 @@ func newRecorder(in *Input, acceptable int64, rate Rate) *recorder {
 	r := &recorder{
 		in: in, top: in.Topology, acceptable: acceptable, rate: rate, ends: in.ends(), owner: make([]int32, in.Topology.Len()),
 		learned: make(map[holding]bool), dropped: make(map[holding]int64), downTasks: make(map[assign.Task]bool),
+		taken: make(map[string]bool), called: make(map[string]bool),
 	}
 	for t := range r.owner {
 		r.owner[t] = nobody
@@ -78,6 +82,7 @@ func newRecorder(in *Input, acceptable int64, rate Rate) *recorder {
 		for _, t := range p.learner {
 			r.learned[holding{t, int32(i)}] = true
 		}
+		r.taken[p.id], r.called[p.name] = true, true
 		r.parties = append(r.parties, p)
 	}
 	return r
@@ -128,7 +133,7 @@ func (r *recorder) add(s step) {
 	for _, t := range sortedTasks(orphans) { // not yet given to anyone
 		if deserted {
 			r.downTasks[t] = true
-			round.Down = append(round.Down, Down{Task: r.name(t), Why: WhyNobodyLeft})
+			round.Down = append(round.Down, Down{Task: r.name(t), Why: WhyNobodyLeft, Reason: WhyNobodyLeft})
 			continue
 		}
 		r.down(&round, t, &s, 0, 0, true)

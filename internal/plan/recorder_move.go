@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"fmt"
-
-	"github.com/streamctl/streamctl/internal/assign"
-)
+import "github.com/streamctl/streamctl/internal/assign"
 
 // WhyUnknownState is why a task is down whose changelog's end is not known.
 const WhyUnknownState = "restores its state, nobody knows how much that is"
@@ -19,8 +15,10 @@ func (r *recorder) give(round *Round, s *step, i int32, t assign.Task, position 
 		how = HowStateless
 	case left <= r.acceptable && r.learned[h]:
 		how = HowReadyLearner
-	case left <= r.acceptable && position > 0:
+	case left <= r.acceptable && position > 0 && has(r.parties[i].standby, t):
 		how = HowStandby
+	case left <= r.acceptable && position > 0:
+		how = HowLeftOver
 	}
 	if from := r.owner[t]; from != i {
 		m := Move{Task: r.name(t), To: r.parties[i].id, How: how}
@@ -41,7 +39,7 @@ func (r *recorder) give(round *Round, s *step, i int32, t assign.Task, position 
 	switch log := r.in.Logs[t]; {
 	case how == HowCold && !log.Known && position == 0:
 		r.downTasks[t] = true
-		round.Down = append(round.Down, Down{Task: r.name(t), Why: WhyUnknownState})
+		round.Down = append(round.Down, Down{Task: r.name(t), Why: WhyUnknownState, Reason: WhyUnknownState})
 		r.noEnd = true
 	case orphan || restores > 0:
 		r.down(round, t, s, restores, r.secondsFor(t, restores), orphan)
@@ -53,14 +51,15 @@ func (r *recorder) down(round *Round, t assign.Task, s *step, restores int64, se
 	d := Down{Task: r.name(t)}
 	known := restores == 0 || secs > 0
 	if orphan && s.waitMs > 0 {
-		d.Why = s.waitWhy
+		d.Reason, d.WaitS = s.waitWhy, seconds(s.waitMs)
 		secs += s.waitMs / 1000
 	}
-	if restores > 0 {
-		if d.Why != "" {
-			d.Why += ", then "
+	if d.Why = d.Reason; restores > 0 {
+		if d.Reason != "" {
+			d.Reason += ", then "
 		}
-		d.Why += fmt.Sprintf("restores %d records", restores)
+		d.RemainingRecords = &restores
+		d.Why = d.Reason + "restores " + count(int(restores), "record")
 	}
 	if d.Why == "" {
 		return // a hand-over, no more

@@ -12,8 +12,11 @@ func (p *Plan) remarks(in *Input, o *Options, assignor string, r *run) {
 	for _, f := range append(r.rec.findings, in.Findings...) {
 		p.find(f.Code, "%s", f.Text)
 	}
-	if why := worse(p); why != "" {
+	if why := worse(&p.Before, &p.After); why != "" {
 		p.find(NoteWorse, "%s", why)
+	}
+	if n := p.Totals.IdleThreads; n > 0 {
+		p.find(NoteIdle, "%d (%d threads, %d tasks)", n, r.rec.workers(), in.Topology.Len())
 	}
 	if w := p.Totals.LeaveWaitMs; w != nil {
 		from := "as set"
@@ -21,6 +24,9 @@ func (p *Plan) remarks(in *Input, o *Options, assignor string, r *run) {
 			from = "the client's default, assumed"
 		}
 		p.find(NoteLeave, "without an explicit leave nothing moves until the session timeout of the member runs out: %s (%s)", span(*w), from)
+	}
+	if o.Factor != 0 && assignor != NameLearner {
+		p.find(NoteAssumed, "%s knows no balancing factor: %g only sets the bounds that instances are judged by", assignor, o.Factor)
 	}
 	if in.Assignor != assignor {
 		p.find(NoteOtherRules, "planned by the rules of %s; the group runs %s", assignor, in.Assignor)
@@ -60,6 +66,9 @@ func (p *Plan) classicRemarks(in *Input, o *Options, r *run) {
 	}
 	p.find(NoteAssumed, "producers at rest: with new input left-over state falls behind and learners come in another order")
 	p.find(NoteUnknown, "an assignor plugged in (task.assignor.class) and the settings of the leader cannot be seen; --set KEY=VALUE where yours differ from those taken")
+	if len(o.Set) > 0 {
+		p.find(NoteAssumed, "the leader has the settings that are given (--set); one that is new to it counts once it has been restarted with it (--bounce)")
+	}
 	for _, c := range o.Changes {
 		if b, ok := c.(Bounce); ok && !b.Static {
 			p.find(NoteAssumed, "the group's leader decides by its own settings: a setting that changes with a rolling restart counts once the leader has been restarted")
@@ -96,6 +105,19 @@ func (in *Input) age() string {
 	return ", about " + in.TakenAt.Sub(*in.AsOf).Round(time.Second).String() + " ago"
 }
 
+// moved counts the moves of one kind.
+func (p *Plan) moved(how string) int {
+	n := 0
+	for _, r := range p.Rounds {
+		for _, m := range r.Moves {
+			if m.How == how {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 func hasFollowUp(p *Plan) bool {
 	for _, r := range p.Rounds {
 		if r.Trigger == TriggerHandOver {
@@ -119,6 +141,9 @@ func (p *Plan) streamsRemarks(in *Input) {
 		p.Totals.EstimateS = nil
 	}
 	p.find(NoteUnknown, "an assignor plugged into the broker (group.streams.assignors) cannot be seen, nor the ids that new members draw, which break ties")
+	if n := p.moved(HowLeftOver); n > 0 {
+		p.find(NoteAssumed, "%s to instances that have no standby, but state left over on their disk, as their task offsets say: taken as there still (state.cleanup.delay.ms after a task has gone it is deleted)", count(n, "task")+verb(n, " goes", " go"))
+	}
 	p.find(NoteAssumed, "no warm-ups: no released broker makes any; an active task moves at once and restores on its new owner unless that one had a copy")
 }
 

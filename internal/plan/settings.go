@@ -29,6 +29,10 @@ const (
 	KeyScaleDown     = "scale.down.timeout.ms"
 )
 
+// longestMs bounds settings that are times: a year. What is longer says "never",
+// and adding it up over some hundred rounds would not fit a time.
+const longestMs = 365 * 24 * 3600 * 1000
+
 // settingSpec is one setting: who reads it, its default and the least value.
 type settingSpec struct {
 	key       string
@@ -48,9 +52,8 @@ type settings struct {
 	eager                             bool
 	scaleDownMs                       int64 // negative: no deadline
 
-	taken         []Setting // by key
-	sessionTaken  bool      // the session timeout is a default
-	standbysTaken string    // source
+	taken        []Setting // by key
+	sessionTaken bool      // the session timeout is a default
 }
 
 func settingSpecs() []settingSpec {
@@ -67,7 +70,7 @@ func settingSpecs() []settingSpec {
 		{KeyRackTraffic, "h", "", true, 0, func(s *settings, _ string, n int64) { s.RackTrafficCost = int(min(n, math.MaxInt32)) }},
 		{KeyRejoin, "l", "stable", false, 0, func(s *settings, v string, _ int64) { s.eager = v == "eager" }},
 		{KeyScaleDown, "l", "", true, 0, func(s *settings, _ string, n int64) { s.scaleDownMs = n }},
-		{KeySession, "hsl", "45000", true, 1, func(s *settings, _ string, n int64) { s.sessionMs, s.sessionTaken = n, false }},
+		{KeySession, "hsl", "45000", true, 1, func(s *settings, _ string, n int64) { s.sessionMs = n }},
 		{KeyFactor, "hsl", "2", false, 0, nil},
 	}
 }
@@ -111,6 +114,10 @@ func CheckSetting(key, value string) error {
 		}
 		return (&settings{}).take(spec, value, "user")
 	}
+	return unknownSetting(key, value)
+}
+
+func unknownSetting(key, value string) *SettingError {
 	return &SettingError{key, value, "is given for a setting that a plan does not know; it knows " + strings.Join(SettingKeys(), ", ")}
 }
 
@@ -119,7 +126,7 @@ func CheckSetting(key, value string) error {
 func resolve(in *Input, assignor string, o *Options) (*settings, error) {
 	for key, value := range o.Set {
 		if !slices.Contains(SettingKeys(), key) {
-			return nil, &SettingError{key, value, "is given for a setting that a plan does not know; it knows " + strings.Join(SettingKeys(), ", ")}
+			return nil, unknownSetting(key, value)
 		}
 	}
 	s := &settings{Settings: assign.DefaultSettings(), scaleDownMs: -1}
@@ -161,16 +168,14 @@ func (s *settings) take(spec settingSpec, value, source string) error {
 			return &SettingError{spec.key, value, "is neither stable nor eager"}
 		}
 	case KeyFactor:
-		r, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(r >= 1) || r > 1e6 {
-			return &SettingError{spec.key, value, "is no number from 1 on"}
+		r, err := ParseFactor(value)
+		if err != nil {
+			return err
 		}
 		s.factor = r
 		return nil
 	case KeySession:
 		s.sessionTaken = source == "default"
-	case KeyStandbys:
-		s.standbysTaken = source
 	}
 	n := int64(0)
 	if spec.numeric {
@@ -181,11 +186,23 @@ func (s *settings) take(spec settingSpec, value, source string) error {
 		if n, err = strconv.ParseInt(value, 10, 64); err != nil || n < spec.least {
 			return &SettingError{spec.key, value, fmt.Sprintf("is no whole number from %d on", spec.least)}
 		}
+		if strings.HasSuffix(spec.key, ".ms") && n > longestMs {
+			if source == "user" {
+				return &SettingError{spec.key, value, fmt.Sprintf("is more than a year (%d): a plan cannot wait that long", int64(longestMs))}
+			}
+			n = longestMs
+		}
 	}
-	taken := s.sessionTaken
 	spec.read(s, value, n)
-	if spec.key == KeySession {
-		s.sessionTaken = taken
-	}
 	return nil
+}
+
+// ParseFactor reads a balancing factor: a number from 1 to 1,000,000. The error
+// is a *SettingError.
+func ParseFactor(text string) (float64, error) {
+	r, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(r >= 1) || r > 1e6 {
+		return 0, &SettingError{KeyFactor, text, "is no number from 1 to 1000000"}
+	}
+	return r, nil
 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/streamctl/streamctl/internal/assign"
 )
@@ -35,7 +34,7 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 	}
 	acceptable := set.AcceptableLag
 	r := &run{set: set, rec: newRecorder(in, acceptable, o.Rate), converged: true, copies: CopiesCaughtUp}
-	r.before = r.rec.balance(set.factor)
+	r.before = r.rec.balanceOf(in.Topology.Len()-in.more, set.factor)
 	var sim simulation
 	switch assignor {
 	case assign.NameHighAvailability:
@@ -64,7 +63,7 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 		if i == len(list)-1 {
 			most = -1
 		}
-		bounded, err := r.rounds(sim, most, o.MaxRounds)
+		bounded, err := r.rounds(sim, most, o)
 		if err != nil {
 			return nil, err
 		}
@@ -78,10 +77,15 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 
 // rounds runs so many rounds, or with a negative number all that come up to the
 // bound. It reports whether the bound cut them off.
-func (r *run) rounds(sim simulation, most, limit int) (bounded bool, err error) {
+func (r *run) rounds(sim simulation, most int, o *Options) (bounded bool, err error) {
 	for n := 0; most < 0 || n < most; n++ {
-		if most < 0 && (r.rec.totals.Rounds >= limit || len(r.rec.rounds) >= 2*limit+2) {
+		if most < 0 && (r.rec.totals.Rounds >= o.MaxRounds || len(r.rec.rounds) >= 2*o.MaxRounds+2) {
 			return true, nil
+		}
+		if o.Stopped != nil {
+			if err := o.Stopped(); err != nil {
+				return false, err
+			}
 		}
 		if more, err := sim.round(); err != nil || !more {
 			return false, err
@@ -90,18 +94,42 @@ func (r *run) rounds(sim simulation, most, limit int) (bounded bool, err error) 
 	return false, nil
 }
 
-// newName names the k-th instance that joins with a change.
-func (r *recorder) newName(a Add, k int) string {
-	if k < len(a.Names) {
-		return a.Names[k]
+// join notes the k-th instance of those that a change adds, with the id that it
+// gives or else the one drawn.
+func (r *recorder) join(a Add, k int, drawn string, workers int) (int32, *party, error) {
+	p := &party{id: drawn, workers: workers}
+	if k < len(a.IDs) {
+		p.id = a.IDs[k]
 	}
-	n := 1
-	for _, p := range r.parties {
-		if strings.HasPrefix(p.name, "new-") {
-			n++
+	if r.taken[p.id] {
+		return 0, nil, &ChangeError{a.Describe(), "the group has an instance " + p.id + " already"}
+	}
+	r.taken[p.id] = true
+	if k < len(a.Names) {
+		p.name = a.Names[k]
+	} else {
+		for p.name == "" || r.called[p.name] {
+			r.unnamed++
+			p.name = fmt.Sprintf("new-%d", r.unnamed)
 		}
 	}
-	return fmt.Sprintf("new-%d", n)
+	r.called[p.name] = true
+	r.parties = append(r.parties, p)
+	return int32(len(r.parties) - 1), p, nil
+}
+
+// free lets the id of an instance that goes be taken by another.
+func (r *recorder) free(id string) { delete(r.taken, id) }
+
+// workers are those of all instances that take part.
+func (r *recorder) workers() int {
+	n := 0
+	for _, p := range r.parties {
+		if !p.gone {
+			n += p.workers
+		}
+	}
+	return n
 }
 
 // orphan takes the tasks from an instance that restarts.

@@ -1,47 +1,68 @@
 package plan
 
-// Names of what may differ between draws of ids, beside the totals' own.
+// Figure is a number of a plan that may hang on ids; the totals' have their
+// names in the document.
+type Figure string
+
+// The figures.
 const (
-	VaryUnbalanced = "unbalanced" // 1: an instance ends outside its bounds
-	VaryWorse      = "worse"      // 1: less balanced than before
-	VaryMax        = "max_over_expected"
+	FigureMoves      Figure = "moves"
+	FigureRounds     Figure = "rounds"
+	FigureLearners   Figure = "learners"
+	FigureStandbys   Figure = "standbys"
+	FigureDown       Figure = "tasks_down"
+	FigureDiscarded  Figure = "discarded_records"
+	FigureIdle       Figure = "idle_threads"
+	FigureEarliest   Figure = "earliest_s"
+	FigureEstimate   Figure = "estimate_s"        // only with a restore rate
+	FigureRecords    Figure = "remaining_records" // only where known
+	FigureBytes      Figure = "remaining_bytes"   // only where known
+	FigureMax        Figure = "max_over_expected"
+	FigureUnbalanced Figure = "unbalanced" // 1: an instance ends outside its bounds
+	FigureWorse      Figure = "worse"      // 1: less balanced than before
 )
 
-// spread is the least and most of every total over the draws.
-type spread struct{ ranges map[string][2]float64 }
-
-func newSpread(p *Plan) *spread {
-	s := &spread{ranges: map[string][2]float64{}}
-	s.add(p)
-	return s
+// Whole reports whether a figure is a whole number.
+func (f Figure) Whole() bool {
+	return f != FigureEarliest && f != FigureEstimate && f != FigureMax
 }
 
-func (s *spread) add(p *Plan) {
-	for k, v := range figures(p) {
-		r, ok := s.ranges[k]
+// spread is the least and most of every figure over the draws.
+type spread map[Figure][2]float64
+
+func (s spread) add(figures map[Figure]float64) {
+	for k, v := range figures {
+		r, ok := s[k]
 		if !ok {
 			r = [2]float64{v, v}
 		}
-		s.ranges[k] = [2]float64{min(r[0], v), max(r[1], v)}
+		s[k] = [2]float64{min(r[0], v), max(r[1], v)}
 	}
 }
 
-// figures are the numbers of a plan that may hang on ids.
-func figures(p *Plan) map[string]float64 {
-	t := &p.Totals
-	out := map[string]float64{
-		"moves": float64(t.Moves), "rounds": float64(t.Rounds), "learners": float64(t.Learners), "standbys": float64(t.Standbys),
-		"tasks_down": float64(t.TasksDown), "discarded_records": float64(t.DiscardedRecords), "idle_threads": float64(t.IdleThreads),
-		"earliest_s": t.EarliestS, VaryMax: p.After.MaxOverExpected, VaryUnbalanced: one(!p.After.Balanced), VaryWorse: one(worse(p) != ""),
+// figures are those of the plan that is shown.
+func figures(p *Plan) map[Figure]float64 { return figuresOf(&p.Totals, &p.Before, &p.After) }
+
+// figures are those of a run, without a document of it.
+func (r *run) figures(in *Input, o *Options) map[Figure]float64 {
+	t, after := r.totals(in, o), r.rec.balance(r.set.factor)
+	return figuresOf(&t, &r.before, &after)
+}
+
+func figuresOf(t *Totals, before, after *Balance) map[Figure]float64 {
+	out := map[Figure]float64{
+		FigureMoves: float64(t.Moves), FigureRounds: float64(t.Rounds), FigureLearners: float64(t.Learners), FigureStandbys: float64(t.Standbys),
+		FigureDown: float64(t.TasksDown), FigureDiscarded: float64(t.DiscardedRecords), FigureIdle: float64(t.IdleThreads),
+		FigureEarliest: t.EarliestS, FigureMax: after.MaxOverExpected, FigureUnbalanced: one(!after.Balanced), FigureWorse: one(worse(before, after) != ""),
 	}
 	if t.RemainingRecords != nil {
-		out["remaining_records"] = float64(*t.RemainingRecords)
+		out[FigureRecords] = float64(*t.RemainingRecords)
 	}
 	if t.RemainingBytes != nil {
-		out["remaining_bytes"] = float64(*t.RemainingBytes)
+		out[FigureBytes] = float64(*t.RemainingBytes)
 	}
 	if t.EstimateS != nil {
-		out["estimate_s"] = *t.EstimateS
+		out[FigureEstimate] = *t.EstimateS
 	}
 	return out
 }
@@ -54,7 +75,7 @@ func one(b bool) float64 {
 }
 
 // Worst is the most of a figure over all draws of ids.
-func (p *Plan) Worst(name string) float64 {
+func (p *Plan) Worst(name Figure) float64 {
 	if r, ok := p.NewIDs.Varies[name]; ok {
 		return r[1]
 	}
@@ -62,7 +83,7 @@ func (p *Plan) Worst(name string) float64 {
 }
 
 // Range is the least and most of a figure over all draws of ids.
-func (p *Plan) Range(name string) (least, most float64) {
+func (p *Plan) Range(name Figure) (least, most float64) {
 	if r, ok := p.NewIDs.Varies[name]; ok {
 		return r[0], r[1]
 	}
@@ -73,5 +94,5 @@ func (p *Plan) Range(name string) (least, most float64) {
 // WouldMove reports whether something would move or stop for some time, with any ids
 // (plan --exit-code).
 func (p *Plan) WouldMove() bool {
-	return p.Worst("moves")+p.Worst("learners")+p.Worst("standbys")+p.Worst("tasks_down") > 0
+	return p.Worst(FigureMoves)+p.Worst(FigureLearners)+p.Worst(FigureStandbys)+p.Worst(FigureDown) > 0
 }

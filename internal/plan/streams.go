@@ -55,7 +55,7 @@ type streamsRound struct {
 	join            []*streamsMember
 	leave           []*streamsProc // go before it; else they have gone when the change was made
 	standbys        *int           // num.standby.replicas from now on; nil: as it was
-	least, most     float64 // ms after the one before
+	least, most     float64        // ms after the one before
 	gone            []int32
 	waitMs          float64
 	waitWhy         string

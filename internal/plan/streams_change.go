@@ -114,18 +114,16 @@ func (s *streamsSim) add(a Add) ([]*streamsMember, error) {
 	threads := cmp.Or(a.Threads, usualThreads(s.in))
 	var out []*streamsMember
 	for k := range a.Count {
-		p := &streamsProc{id: s.draw.uuid(), name: s.rec.newName(a, k), party: int32(len(s.rec.parties)), position: map[assign.Task]int64{}}
-		if k < len(a.IDs) {
-			p.id = a.IDs[k]
+		p := &streamsProc{position: map[assign.Task]int64{}}
+		party, joined, err := s.rec.join(a, k, s.draw.uuid(), threads)
+		if err != nil {
+			return nil, err
 		}
-		if slices.ContainsFunc(s.procs, func(o *streamsProc) bool { return !o.gone && o.id == p.id }) {
-			return nil, &ChangeError{a.Describe(), "the group has an instance " + p.id + " already"}
-		}
+		p.id, p.name, p.party = joined.id, joined.name, party
 		if err := onDisk(s.top, s.ends, p.position, a); err != nil {
 			return nil, err
 		}
 		s.procs = append(s.procs, p)
-		s.rec.parties = append(s.rec.parties, &party{id: p.id, name: p.name, workers: threads})
 		out = append(out, s.newMembers(p, threads, 1, a.Members[min(k*threads, len(a.Members)):])...)
 	}
 	return out, nil
@@ -169,6 +167,7 @@ func (s *streamsSim) remove(name string) (*streamsProc, error) {
 		return nil, err
 	}
 	p.gone = true
+	s.rec.free(p.id)
 	s.members = slices.DeleteFunc(s.members, func(m *streamsMember) bool { return m.proc == p })
 	return p, nil
 }

@@ -87,44 +87,57 @@ func (b *topologyBuild) open(i int) bool {
 	return b.logs[model.TaskID{Topology: s.Topology, Subtopology: s.ID}].End == nil
 }
 
+// maxTasks is how many tasks a plan takes. The largest group of which anybody
+// told has some ten thousand; a group that shows more shows a number that is
+// none of Kafka's.
+const maxTasks = 200_000
+
 // number makes the topology. Where an end is not known the largest reported sum
 // stands in for it.
 func (b *topologyBuild) number() error {
-	var subs []assign.Subtopology
-	known := make(map[model.TaskID]Log)
+	total := 0
+	for _, s := range b.subs {
+		if total += int(s.Partitions); total > maxTasks {
+			return &RefusedError{Group: b.g.ID, Why: fmt.Sprintf("has a task %s, which makes more tasks than the %s that a plan takes", model.TaskID{Topology: s.Topology, Subtopology: s.ID, Partition: s.Partitions - 1}, model.Thousands(maxTasks)), Hint: "describe group shows who runs it; a partition number that no topic has is one that a member or the broker got wrong"}
+		}
+	}
+	if total == 0 {
+		return b.empty()
+	}
+	subs, logs := make([]assign.Subtopology, len(b.subs)), make([][]Log, len(b.subs))
 	unknown, unsure := 0, 0
 	for i, s := range b.subs {
-		out := assign.Subtopology{
+		out := &subs[i]
+		*out = assign.Subtopology{
 			Topology: s.Topology, ID: s.ID, Partitions: int(s.Partitions), Stateful: s.Stateful != nil && *s.Stateful,
 			Sources: slices.Concat(s.SourceTopics, s.RepartitionSourceTopics), Changelogs: s.ChangelogTopics,
 		}
 		if s.Stateful == nil {
 			unsure++
 		}
+		if !out.Stateful {
+			continue
+		}
+		out.EndOffsets, logs[i] = make([]int64, s.Partitions), make([]Log, s.Partitions)
 		for p := range s.Partitions {
 			id := model.TaskID{Topology: s.Topology, Subtopology: s.ID, Partition: p}
 			l := b.log(i, id)
-			known[id] = l
-			if !l.Known && out.Stateful {
+			if !l.Known {
 				l.End = b.largest[id]
 				unknown++
 			}
-			out.EndOffsets = append(out.EndOffsets, l.End)
+			out.EndOffsets[p], logs[i][p] = l.End, l
 		}
-		subs = append(subs, out)
 	}
 	top, err := assign.NewTopology(subs)
 	if err != nil {
 		return fmt.Errorf("group %q: %w", b.g.ID, err)
 	}
-	if top.Len() == 0 {
-		return &RefusedError{Group: b.g.ID, Why: "has no task that can be seen", Hint: "a group without members keeps its tasks to itself; start it first"}
-	}
 	b.in.Topology, b.in.Logs = top, make([]Log, top.Len())
-	for id, l := range known {
-		if t, ok := top.Find(id); ok && top.Stateful(t) {
-			b.in.Logs[t] = l
-		}
+	for i, s := range subs {
+		k, _ := top.FindSubtopology(s.Topology, s.ID)
+		first, end := top.Tasks(k)
+		copy(b.in.Logs[first:end], logs[i])
 	}
 	b.say(unknown, unsure)
 	for _, u := range b.g.Topology.Uncertain {
@@ -133,6 +146,17 @@ func (b *topologyBuild) number() error {
 		}
 	}
 	return nil
+}
+
+// empty says why no task of the group can be seen.
+func (b *topologyBuild) empty() error {
+	hint := "a group without members keeps its tasks to itself; start it first"
+	for _, i := range b.g.Instances {
+		if len(i.Members) > 0 {
+			hint = "its members have no tasks yet, nor is it known which there are: wait until it is Stable; describe group shows what it waits for"
+		}
+	}
+	return &RefusedError{Group: b.g.ID, Why: "has no task that can be seen", Hint: hint}
 }
 
 func (b *topologyBuild) say(unknown, unsure int) {

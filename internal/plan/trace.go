@@ -28,20 +28,9 @@ type TracedMember struct {
 // Trace runs the plan that Make shows, and gives its rounds member by member,
 // those of a round by process, thread and id. Groups of workers have none.
 func Trace(in *Input, o Options) ([]TracedRound, error) {
-	if err := in.refuse(&o); err != nil {
-		return nil, err
-	}
-	in, err := in.withPartitions(o.Changes)
+	in, assignor, err := prepare(in, &o)
 	if err != nil {
 		return nil, err
-	}
-	o.Follow = follow(in, &o)
-	if o.MaxRounds <= 0 {
-		o.MaxRounds = DefaultMaxRounds
-	}
-	assignor := in.Assignor
-	if o.Assignor != "" {
-		assignor = o.Assignor
 	}
 	var rounds []TracedRound
 	o.trace = func(sim simulation, round *Round) {

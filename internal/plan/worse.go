@@ -10,8 +10,7 @@ import (
 // them is as balanced as was asked for, however many instances it has. Only
 // where the same instances have the same workers before and after are their
 // loads compared more closely.
-func worse(p *Plan) string {
-	before, after := &p.Before, &p.After
+func worse(before, after *Balance) string {
 	switch {
 	case after.deserted() && !before.deserted():
 		return "no instance is left to balance the tasks over"

@@ -40,7 +40,7 @@ func TestWorse(t *testing.T) {
 		"the last one goes":         {balance(true, of("a", 12, 12, 6, 24)), balance(false), "no instance is left"},
 		"a group without instances": {balance(true), balance(true), ""},
 	} {
-		got := worse(&Plan{Before: c.before, After: c.after})
+		got := worse(&c.before, &c.after)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

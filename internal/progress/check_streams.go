@@ -86,6 +86,11 @@ func destined(g *model.Group, stopping *model.Instance, id model.TaskID, to stri
 			found = t
 		}
 	})
+	if found == nil {
+		if left, ok := leftOver(g, to, id); ok {
+			return left.judge(b, to, name)
+		}
+	}
 	switch {
 	case found == nil && stateful == nil:
 		b.Why, answer = fmt.Sprintf("goes to %s, which has no copy, and it is not known whether it has state", name), Unknown
@@ -101,4 +106,48 @@ func destined(g *model.Group, stopping *model.Instance, id model.TaskID, to stri
 		b.Why = fmt.Sprintf("goes to %s, whose copy still restores %s records", name, model.Thousands(*found.Restore.RemainingRecords))
 	}
 	return b, answer
+}
+
+// leftOverState is state of a task on the disk of an instance that has no copy of it
+// assigned: brokers from 4.4 on tell the offset, and the instance goes on from
+// there when it gets the task.
+type leftOverState struct {
+	position  int64
+	remaining *int64 // nil: the end of the changelogs is not known
+}
+
+func leftOver(g *model.Group, instance string, id model.TaskID) (leftOverState, bool) {
+	out, found := leftOverState{}, false
+	for i := range g.Instances {
+		if g.Instances[i].ID != instance {
+			continue
+		}
+		for j := range g.Instances[i].Members {
+			for _, r := range g.Instances[i].Members[j].Reported {
+				if r.Task == id && r.Sum > 0 && r.Sum >= out.position {
+					out.position, found = r.Sum, true
+				}
+			}
+		}
+	}
+	for _, l := range g.Facts.Logs {
+		if found && l.Task == id && l.End != nil {
+			n := max(0, *l.End-out.position)
+			out.remaining = &n
+		}
+	}
+	return out, found
+}
+
+func (l leftOverState) judge(b Blocker, to, name string) (Blocker, Answer) {
+	b.Copy, b.RemainingRecords = to, l.remaining
+	switch {
+	case l.remaining == nil:
+		b.Why = fmt.Sprintf("goes to %s, which has state left over; how far that is from the end is not known", name)
+		return b, Unknown
+	case *l.remaining == 0:
+		return b, Yes
+	}
+	b.Why = fmt.Sprintf("goes to %s, whose left-over state lacks %s records", name, model.Thousands(*l.remaining))
+	return b, No
 }

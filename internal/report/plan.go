@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
@@ -30,12 +29,12 @@ type NewIDs struct {
 }
 
 // newVaries writes counts as whole numbers.
-func newVaries(ranges map[string][2]float64) map[string][2]any {
+func newVaries(ranges map[plan.Figure][2]float64) map[string][2]any {
 	out := make(map[string][2]any, len(ranges))
 	for k, v := range ranges {
-		out[k] = [2]any{v[0], v[1]}
-		if !strings.HasSuffix(k, "_s") && k != plan.VaryMax {
-			out[k] = [2]any{int64(v[0]), int64(v[1])}
+		out[string(k)] = [2]any{v[0], v[1]}
+		if k.Whole() {
+			out[string(k)] = [2]any{int64(v[0]), int64(v[1])}
 		}
 	}
 	return out
@@ -48,6 +47,7 @@ type PlanOptions struct {
 	Moves    bool              // -v: each move a line
 	NoBytes  string            // why sizes in bytes are not known; "" when they are
 	Rated    bool              // a restore rate was given
+	Now      *time.Time        // of the screen: how old the plan's group is; nil: not told
 	Commands func(string) bool // whether this build has a command; nil: none
 }
 
@@ -117,10 +117,17 @@ func (l *PlanList) Text(p *render.Page) {
 	}
 }
 
+// longestS is the longest time that is written as one: a century. What is
+// longer does not fit a time.Duration much longer either.
+const longestS = 100 * 365 * 24 * 3600
+
 // took is a number of seconds as people read it, "0s" for none.
 func took(seconds float64) string {
-	if seconds == 0 {
+	switch {
+	case seconds == 0:
 		return "0s"
+	case seconds > longestS:
+		return "more than a century"
 	}
 	return render.Duration(time.Duration(seconds * float64(time.Second)))
 }

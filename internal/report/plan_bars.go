@@ -125,7 +125,10 @@ func bar(before int, after plan.Counts, most int) string {
 	was, is := scale(before), scale(after.Active)
 	low, high := -1, -1
 	if bounded(after) {
-		low, high = max(scale(after.Low)-1, 0), min(scale(after.High), full)
+		low = max(scale(after.Low)-1, 0)
+		if after.High <= most { // else it lies beyond the picture
+			high = min(scale(after.High), full)
+		}
 	}
 	var b strings.Builder
 	for i := range full + 1 {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,12 +34,18 @@ func ReadPlan(b []byte) (*Plan, error) {
 		return nil, fmt.Errorf("schema version %d is not understood: it is newer than this build knows (%d)", opening.SchemaVersion, SchemaVersion)
 	}
 	var p Plan
-	var members struct{ Members []string }
+	var members struct {
+		Members []string
+		Request *plan.Request
+	}
 	if err := json.Unmarshal(b, &p.Plan); err != nil {
 		return nil, fmt.Errorf("no plan: %w", err)
 	}
 	if err := json.Unmarshal(b, &members); err != nil {
 		return nil, fmt.Errorf("no plan: %w", err)
+	}
+	if members.Request == nil {
+		return nil, errors.New("no plan: what was asked for (request) is missing")
 	}
 	p.Members = members.Members
 	return &p, nil
@@ -52,7 +59,7 @@ func NewPlanCheck(saved, now *Plan) *PlanCheck {
 		Read: Read{TakenAt: now.TakenAt, ClusterID: now.ClusterID, Errors: now.Errors},
 	}
 	c.members(saved.Members, now.Members)
-	c.Differences = append(c.Differences, plan.Compare(&saved.Plan, &now.Plan).Differences...)
+	c.Differences = append(c.Differences, plan.Compare(&saved.Plan, &now.Plan)...)
 	c.Same = len(c.Differences) == 0
 	return c
 }

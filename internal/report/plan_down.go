@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/streamctl/streamctl/internal/plan"
@@ -18,6 +17,7 @@ type downGroup struct {
 	tasks    []string
 	seconds  float64 // the longest
 	timed    bool    // all have a time
+	waits    bool    // the reason tells for how long nobody runs it
 	restores bool
 	records  int64 // of all together
 }
@@ -27,31 +27,26 @@ func (s *planScreen) downGroups() []downGroup {
 	var groups []downGroup
 	for _, r := range s.r.Rounds {
 		for _, d := range r.Down {
-			why, records, restores := restoring(d.Why)
+			why, restores := d.Why, d.RemainingRecords != nil
+			if restores {
+				why = d.Reason
+			}
 			i := slices.IndexFunc(groups, func(g downGroup) bool { return g.why == why && g.restores == restores })
 			if i < 0 {
 				groups, i = append(groups, downGroup{why: why, restores: restores, timed: true}), len(groups)
 			}
 			g := &groups[i]
 			g.tasks = append(g.tasks, d.Task)
-			g.records += records
+			if restores {
+				g.records += *d.RemainingRecords
+			}
+			g.waits = g.waits || d.WaitS > 0
 			if g.timed = g.timed && d.Seconds != nil; d.Seconds != nil {
 				g.seconds = max(g.seconds, *d.Seconds)
 			}
 		}
 	}
 	return groups
-}
-
-// restoring takes the number of records off the reason why a task is down.
-func restoring(why string) (before string, records int64, ok bool) {
-	before, rest, found := strings.Cut(why, "restores ")
-	number, tail, _ := strings.Cut(rest, " ")
-	n, err := strconv.ParseInt(number, 10, 64)
-	if !found || err != nil || tail != "records" {
-		return why, 0, false
-	}
-	return before, n, true
 }
 
 func (s *planScreen) downText(g downGroup) string {
@@ -63,7 +58,7 @@ func (s *planScreen) downText(g downGroup) string {
 		text += "each restores, ≤" + render.Int(g.records) + " records in all"
 	}
 	switch {
-	case g.timed && (g.restores || !strings.Contains(g.why, took(g.seconds))):
+	case g.timed && (g.restores || !g.waits):
 		text += "; " + took(g.seconds)
 		if len(g.tasks) > 1 {
 			text += " at most"
@@ -81,10 +76,10 @@ func (s *planScreen) downText(g downGroup) string {
 func (s *planScreen) downFacts() []render.Fact {
 	groups := s.downGroups()
 	n := s.r.Totals.TasksDown
-	if len(groups) == 0 && n == 0 && s.r.Worst("tasks_down") == 0 {
+	if len(groups) == 0 && n == 0 && s.r.Worst(plan.FigureDown) == 0 {
 		return []render.Fact{{Label: "Down", Text: "no task waits for state", Style: render.Good}}
 	}
-	head := s.span("tasks_down", render.Count(n, "task"), render.Int)
+	head := s.span(plan.FigureDown, render.Count(n, "task"), render.Int)
 	out := []render.Fact{{Label: "Down", Text: head, Style: render.Problem}}
 	for i, g := range groups {
 		switch {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,20 +35,20 @@ func (s *planScreen) idText() string {
 }
 
 // varyWord is a total as people name it.
-func varyWord(key string) string {
+func varyWord(key plan.Figure) string {
 	switch key {
-	case "earliest_s":
+	case plan.FigureEarliest:
 		return "the time of the last round"
-	case "estimate_s":
+	case plan.FigureEstimate:
 		return "the estimate"
-	case plan.VaryMax:
+	case plan.FigureMax:
 		return "the balance"
-	case plan.VaryUnbalanced:
+	case plan.FigureUnbalanced:
 		return "whether it is balanced"
-	case plan.VaryWorse:
+	case plan.FigureWorse:
 		return "whether it is worse"
 	}
-	return strings.ReplaceAll(key, "_", " ")
+	return strings.ReplaceAll(string(key), "_", " ")
 }
 
 // findings are the remarks, by what they are about.
@@ -90,20 +91,34 @@ func findingLabel(code string) string {
 	return "Note"
 }
 
+// waitTimeout is the flag that lets wait go on as long as the rounds take, where
+// its own bound of ten minutes is too short.
+func (s *planScreen) waitTimeout() string {
+	_, most := s.r.Range(plan.FigureEarliest)
+	if s.r.Totals.EstimateS != nil {
+		most = max(most, *s.r.Totals.EstimateS)
+	}
+	const bound, spare = 600, 1.5 // seconds; for restores that take their time
+	if most*spare < bound || most > longestS {
+		return ""
+	}
+	return " --timeout " + strconv.Itoa(int(math.Ceil(most*spare/600))*10) + "m"
+}
+
 // hint names a command of this build that does the same sooner or better.
 func (s *planScreen) hint() string {
 	live := s.r.g == nil || s.r.g.Kind != "" // of a scenario there is no group
 	has := func(command string) bool { return live && s.r.o.Commands != nil && s.r.o.Commands(command) }
 	probing := false
 	for _, r := range s.r.Rounds {
-		probing = probing || r.Trigger == "probing rebalance"
+		probing = probing || r.Trigger == plan.TriggerProbing
 	}
 	group := shellWord(s.r.Group)
 	switch {
 	case probing && has("rebalance"):
 		return "rebalance " + group + " --until converged does the same as soon as the learners are ready"
 	case s.r.Totals.Moves > 0 && has("wait"):
-		return "wait " + group + " --for converged returns when it is over"
+		return "wait " + group + " --for converged" + s.waitTimeout() + " returns when it is over"
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/streamctl/streamctl/internal/plan"
 	"github.com/streamctl/streamctl/internal/render"
@@ -54,7 +55,7 @@ func (s *planScreen) headline() {
 	}
 	from := "from " + render.Escape(s.r.BasedOn.State)
 	if t := s.r.BasedOn.TakenAt; t != nil {
-		from += ", " + render.Clock(*t, t)
+		from += ", " + render.Clock(*t, cmp.Or(s.r.o.Now, t)) + s.age(*t)
 	}
 	group := render.Span{Text: s.p.Name(s.r.Group), Style: render.Strong}
 	assignor := "assignor " + render.Escape(s.r.Assignor)
@@ -66,12 +67,23 @@ func (s *planScreen) headline() {
 	s.p.Head(from, group, render.Span{Text: kind + ", " + assignor})
 }
 
+// age tells how old what the plan starts from is, once that is worth saying.
+func (s *planScreen) age(taken time.Time) string {
+	if s.r.o.Now == nil || s.r.o.Now.Sub(taken) < time.Minute {
+		return ""
+	}
+	return " (" + render.Duration(s.r.o.Now.Sub(taken)) + " old)"
+}
+
 // longGroup is the longest name that has the assignor on its line.
 const longGroup = 16
 
 // opening is the change and what the plan goes by.
 func (s *planScreen) opening() []render.Fact {
 	change := "none: what the next rebalances do by themselves"
+	if len(s.r.Request.Set) > 0 {
+		change = "none but the settings that are given"
+	}
 	if len(s.r.Changes) > 0 {
 		change = render.Escape(strings.Join(s.r.Changes, "; "))
 	}
@@ -141,8 +153,8 @@ func (s *planScreen) rows() []planRow {
 		}
 		maps.Copy(row.active, r.Active)
 		for _, d := range r.Down {
-			if _, n, ok := restoring(d.Why); ok {
-				row.records += n
+			if d.RemainingRecords != nil {
+				row.records += *d.RemainingRecords
 			}
 		}
 		for _, list := range [][]plan.Copy{r.Learners, r.Standbys} {

@@ -29,7 +29,7 @@ func (s *planScreen) summary() []render.Fact {
 }
 
 // span writes a total with its least and most over the ids that were tried.
-func (s *planScreen) span(key, shown string, write func(int64) string) string {
+func (s *planScreen) span(key plan.Figure, shown string, write func(int64) string) string {
 	least, most := s.r.Range(key)
 	if from, to := write(int64(least)), write(int64(most)); from != to {
 		return shown + " (" + from + " to " + to + " by the ids drawn)"
@@ -43,7 +43,7 @@ func (s *planScreen) moveText() string {
 		return "0: no instance is left to take a task"
 	}
 	if t.Moves == 0 {
-		return s.span("moves", "0, nothing moves", render.Int)
+		return s.span(plan.FigureMoves, "0, nothing moves", render.Int)
 	}
 	how := map[string]int{}
 	tasks := map[string]bool{}
@@ -54,12 +54,12 @@ func (s *planScreen) moveText() string {
 		}
 	}
 	var kinds []string
-	for _, h := range []string{plan.HowReadyLearner, plan.HowStandby, plan.HowStateless, plan.HowCold} {
+	for _, h := range []string{plan.HowReadyLearner, plan.HowStandby, plan.HowLeftOver, plan.HowStateless, plan.HowCold} {
 		if how[h] > 0 {
 			kinds = append(kinds, render.Int(int64(how[h]))+" "+h)
 		}
 	}
-	text := s.span("moves", render.Int(int64(t.Moves)), render.Int) + " of " + render.Count(s.tasks(), "task")
+	text := s.span(plan.FigureMoves, render.Int(int64(t.Moves)), render.Int) + " of " + render.Count(s.tasks(), "task")
 	if len(tasks) < t.Moves && len(tasks) > 0 && t.Extrapolated == 0 {
 		text += ", some more than once"
 	}
@@ -83,10 +83,10 @@ func (s *planScreen) tasks() int {
 
 func (s *planScreen) roundText() string {
 	t := s.r.Totals
-	text := s.span("rounds", render.Int(int64(t.Rounds)), render.Int)
+	text := s.span(plan.FigureRounds, render.Int(int64(t.Rounds)), render.Int)
 	if t.Rounds > 0 {
 		text += ", the last at " + took(t.EarliestS) + " at the earliest"
-		if least, most := s.r.Range("earliest_s"); least != most {
+		if least, most := s.r.Range(plan.FigureEarliest); least != most {
 			text += " (" + took(least) + " to " + took(most) + ")"
 		}
 		if t.Learners > 0 {
@@ -100,9 +100,9 @@ func (s *planScreen) roundText() string {
 		text += "; not at its end yet"
 	}
 	if t.Learners > 0 || t.Standbys > 0 {
-		text += "; " + s.span("learners", render.Count(t.Learners, "learner"), render.Int)
+		text += "; " + s.span(plan.FigureLearners, render.Count(t.Learners, "learner"), render.Int)
 		if t.Standbys > 0 {
-			text += ", " + s.span("standbys", render.Count(t.Standbys, "new standby"), render.Int)
+			text += ", " + s.span(plan.FigureStandbys, render.Count(t.Standbys, "new standby"), render.Int)
 		}
 	}
 	return text
@@ -114,11 +114,11 @@ func (s *planScreen) restoreText() string {
 	switch {
 	case t.RemainingRecords == nil:
 	case *t.RemainingRecords == 0:
-		return s.span("remaining_records", "nothing", render.Int)
+		return s.span(plan.FigureRecords, "nothing", render.Int)
 	default:
-		text = s.span("remaining_records", "≤"+render.Int(*t.RemainingRecords)+" records", render.Int)
+		text = s.span(plan.FigureRecords, "≤"+render.Int(*t.RemainingRecords)+" records", render.Int)
 		if t.RemainingBytes != nil {
-			text += ", " + s.span("remaining_bytes", "≤"+render.Bytes(*t.RemainingBytes), render.Bytes)
+			text += ", " + s.span(plan.FigureBytes, "≤"+render.Bytes(*t.RemainingBytes), render.Bytes)
 		} else {
 			text += " (bytes unknown" + prefixed(": ", s.r.o.NoBytes) + ")"
 		}

@@ -13,9 +13,14 @@ import (
 // PlanSweep is what `plan --sweep` shows: the same plan with one thing varied.
 type PlanSweep struct {
 	Head
-	Group string      `json:"group"`
-	Items []SweepItem `json:"items"` // in the order of the values
+	Group    string         `json:"group"`
+	Assignor string         `json:"assignor"`
+	Taken    []plan.Setting `json:"taken"`    // what every plan goes by, by key
+	Findings []plan.Finding `json:"findings"` // that every plan has
+	Items    []SweepItem    `json:"items"`    // in the order of the values
 	Read
+
+	g *model.Group
 }
 
 // SweepItem is the plan for one value.
@@ -26,12 +31,12 @@ type SweepItem struct {
 	Before plan.Balance      `json:"before"`
 	After  plan.Balance      `json:"after"`
 
-	ranges map[string][2]float64
+	ranges map[plan.Figure][2]float64
 }
 
 // NewPlanSweep makes the report of a sweep of g.
 func NewPlanSweep(sweep *plan.Sweep, g *model.Group) *PlanSweep {
-	s := &PlanSweep{Head: head("PlanSweep"), Group: sweep.Group, Items: make([]SweepItem, len(sweep.Items)), Read: readOf(g)}
+	s := &PlanSweep{Head: head("PlanSweep"), Group: sweep.Group, Assignor: sweep.Assignor, Taken: listOf(sweep.Taken), Findings: listOf(sweep.Findings), g: g, Items: make([]SweepItem, len(sweep.Items)), Read: readOf(g)}
 	for i, r := range sweep.Items {
 		s.Items[i] = SweepItem{Set: r.Set, Totals: r.Totals, Varies: newVaries(r.Varies), Before: r.Before, After: r.After, ranges: r.Varies}
 	}
@@ -42,15 +47,36 @@ func NewPlanSweep(sweep *plan.Sweep, g *model.Group) *PlanSweep {
 // one is told once, above the table.
 const longKey = 20
 
-// Text writes a row a value.
+// Text writes a row a value, above it what was planned, below it what all of
+// the plans rest on.
 func (s *PlanSweep) Text(p *render.Page) {
+	one := newPlanScreen(p, &Plan{Plan: plan.Plan{
+		Group: s.Group, Assignor: s.Assignor, Taken: s.Taken, Findings: s.Findings, BasedOn: plan.BasedOn{State: s.g.State, TakenAt: s.TakenAt},
+	}, g: s.g})
+	one.headline()
+	p.Blank()
 	key := s.key()
-	if render.Width(key) <= longKey {
-		p.ScreenRows(s.grid(false))
-		return
+	short := render.Width(key) > longKey
+	if short {
+		p.Line(0, render.Escape(key)+":")
 	}
-	p.Line(0, render.Escape(key)+":")
-	p.ScreenRows(s.grid(true))
+	p.ScreenRows(s.grid(short))
+	facts := one.findings()
+	if t := one.taken(); t != "" {
+		facts = append([]render.Fact{{Label: "Taken", Text: t}}, facts...)
+	}
+	if len(facts) > 0 {
+		p.Blank()
+		p.Facts(0, facts)
+	}
+}
+
+// listOf is a list that is never null.
+func listOf[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 // key is what the sweep varies.
@@ -89,17 +115,17 @@ func (s *PlanSweep) grid(short bool) *render.Grid {
 				set = append(set, k+"="+it.Set[k])
 			}
 		}
-		g.Row(render.Text(strings.Join(set, ",")), it.count("moves", t.Moves), it.count("rounds", t.Rounds),
-			render.Float(t.EarliestS).Shown(took(it.most("earliest_s", t.EarliestS))),
-			it.bound("remaining_records", render.OptNum(t.RemainingRecords), t.RemainingRecords, render.Int),
-			it.bound("remaining_bytes", render.Size(t.RemainingBytes), t.RemainingBytes, render.Bytes),
-			it.count("tasks_down", t.TasksDown), it.count("idle_threads", t.IdleThreads), render.Float(it.After.MaxOverExpected), it.balanced())
+		g.Row(render.Text(strings.Join(set, ",")), it.count(plan.FigureMoves, t.Moves), it.count(plan.FigureRounds, t.Rounds),
+			render.Float(t.EarliestS).Shown(took(it.most(plan.FigureEarliest, t.EarliestS))),
+			it.bound(plan.FigureRecords, render.OptNum(t.RemainingRecords), t.RemainingRecords, render.Int),
+			it.bound(plan.FigureBytes, render.Size(t.RemainingBytes), t.RemainingBytes, render.Bytes),
+			it.count(plan.FigureDown, t.TasksDown), it.count(plan.FigureIdle, t.IdleThreads), render.Float(it.After.MaxOverExpected), it.balanced())
 	}
 	return g
 }
 
 // most is the most of a figure over the ids that were tried.
-func (it *SweepItem) most(key string, shown float64) float64 {
+func (it *SweepItem) most(key plan.Figure, shown float64) float64 {
 	if v, ok := it.ranges[key]; ok {
 		return v[1]
 	}
@@ -107,7 +133,7 @@ func (it *SweepItem) most(key string, shown float64) float64 {
 }
 
 // count is a total, its least and most where they differ.
-func (it *SweepItem) count(key string, n int) render.Cell {
+func (it *SweepItem) count(key plan.Figure, n int) render.Cell {
 	c := render.Num(n)
 	if v, ok := it.ranges[key]; ok && v[0] != v[1] {
 		return c.Shown(render.Int(int64(v[0])) + "-" + render.Int(int64(v[1])))
@@ -116,7 +142,7 @@ func (it *SweepItem) count(key string, n int) render.Cell {
 }
 
 // bound is an upper bound, the most over the ids; nothing is no bound.
-func (it *SweepItem) bound(key string, c render.Cell, n *int64, write func(int64) string) render.Cell {
+func (it *SweepItem) bound(key plan.Figure, c render.Cell, n *int64, write func(int64) string) render.Cell {
 	if n == nil {
 		return c
 	}
@@ -128,7 +154,7 @@ func (it *SweepItem) bound(key string, c render.Cell, n *int64, write func(int64
 }
 
 func (it *SweepItem) balanced() render.Cell {
-	yes := it.most(plan.VaryUnbalanced, 0) == 0 && it.After.Balanced
+	yes := it.most(plan.FigureUnbalanced, 0) == 0 && it.After.Balanced
 	c := render.Bool(&yes)
 	if !yes {
 		c = c.In(render.Warning)

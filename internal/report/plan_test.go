@@ -31,11 +31,11 @@ func addOne() *plan.Plan {
 		Before: plan.Balance{Balanced: true, MaxOverExpected: 1, Instances: map[string]plan.Counts{a: counts("pod-a", 12, 6, 24)}},
 		After:  plan.Balance{Balanced: true, MaxOverExpected: 1, Instances: map[string]plan.Counts{a: counts("pod-a", 6, 3, 12), b: counts("new-1", 6, 3, 12)}},
 		Totals: plan.Totals{Moves: 6, Rounds: 4, Learners: 6, RemainingRecords: ptr[int64](299_990), RemainingBytes: ptr[int64](18_874_368), EarliestS: 1800},
-		NewIDs: plan.NewIDs{Given: []string{}, Tried: 32, Varies: map[string][2]float64{
+		NewIDs: plan.NewIDs{Given: []string{}, Tried: 32, Varies: map[plan.Figure][2]float64{
 			"moves": {6, 6}, "rounds": {4, 4}, "learners": {6, 6}, "earliest_s": {1800, 1800}, "remaining_records": {299_990, 299_990}, "max_over_expected": {1, 1},
 		}},
-		Converged: true, Errors: []plan.Error{},
-		Findings: []plan.Finding{{Code: plan.NoteAssumed, Text: "producers at rest"}, {Code: plan.NoteUnknown, Text: "an assignor plugged in cannot be seen"}},
+		Converged: true,
+		Findings:  []plan.Finding{{Code: plan.NoteAssumed, Text: "producers at rest"}, {Code: plan.NoteUnknown, Text: "an assignor plugged in cannot be seen"}},
 	}
 	active := 12
 	for i := range 4 {
@@ -75,14 +75,14 @@ func removeOne() *plan.Plan {
 		Round: 1, Trigger: "session timeout of pod-b", AtS: 45, Active: map[string]int{a: 12},
 		Moves: []plan.Move{{Task: "0_0", From: b, To: a, How: plan.HowCold}, {Task: "0_1", From: b, To: a, How: plan.HowCold}, {Task: "2_0", From: b, To: a, How: plan.HowStateless}},
 		Down: []plan.Down{
-			{Task: "0_0", Why: "nobody runs it for 45s until the session times out, then restores 50000 records"},
-			{Task: "0_1", Why: "nobody runs it for 45s until the session times out, then restores 49999 records"},
-			{Task: "2_0", Why: "nobody runs it for 45s until the session times out", Seconds: ptr(45.0)},
+			{Task: "0_0", Why: "nobody runs it for 45s until the session times out, then restores 50,000 records", Reason: "nobody runs it for 45s until the session times out, then ", RemainingRecords: ptr[int64](50_000), WaitS: 45},
+			{Task: "0_1", Why: "nobody runs it for 45s until the session times out, then restores 49,999 records", Reason: "nobody runs it for 45s until the session times out, then ", RemainingRecords: ptr[int64](49_999), WaitS: 45},
+			{Task: "2_0", Why: "nobody runs it for 45s until the session times out", Seconds: ptr(45.0), WaitS: 45},
 		},
 		Unowned: &plan.Unowned{Tasks: 3, LeastS: 0, MostS: 5},
 	}}
 	p.Totals = plan.Totals{Moves: 3, Rounds: 1, TasksDown: 3, RemainingRecords: ptr[int64](99_999), EarliestS: 45, DiscardedRecords: 800_000, IdleThreads: 4, LeaveWaitMs: ptr[int64](45_000), Assumed: true}
-	p.NewIDs = plan.NewIDs{Given: []string{}, Tried: 32, Varies: map[string][2]float64{"moves": {3, 5}, "remaining_records": {99_999, 150_000}, "tasks_down": {3, 3}, "earliest_s": {45, 45}}}
+	p.NewIDs = plan.NewIDs{Given: []string{}, Tried: 32, Varies: map[plan.Figure][2]float64{"moves": {3, 5}, "remaining_records": {99_999, 150_000}, "tasks_down": {3, 3}, "earliest_s": {45, 45}}}
 	p.Findings = []plan.Finding{
 		{Code: plan.NoteDiscarded, Text: "800000 records (1_2 on pod-c, 80%)"}, {Code: plan.NoteIdle, Text: "4 (20 threads, 16 tasks)"},
 		{Code: plan.NoteLeave, Text: "nothing moves until the session timeout runs out"},
@@ -135,7 +135,7 @@ func planReport(p *plan.Plan, o PlanOptions) *Plan {
 
 // planReports are the reports of plan, by the name of their golden files.
 func planReports() map[string]render.Report {
-	sweep := &plan.Sweep{Group: "shop", Items: []plan.SweepRow{
+	sweep := &plan.Sweep{Group: "shop", Assignor: "high-availability", Taken: []plan.Setting{{Key: "max.warmup.replicas", Value: "2", Source: "default"}}, Findings: []plan.Finding{{Code: plan.NoteAssumed, Text: "producers at rest"}}, Items: []plan.SweepRow{
 		{Set: map[string]string{"add": "0"}, Totals: nothing().Totals, Before: addOne().Before, After: addOne().Before},
 		{Set: map[string]string{"add": "1"}, Totals: addOne().Totals, Varies: addOne().NewIDs.Varies, Before: addOne().Before, After: addOne().After},
 		{Set: map[string]string{"add": "2"}, Totals: removeOne().Totals, Varies: removeOne().NewIDs.Varies, Before: addOne().Before, After: removeOne().After},
@@ -195,7 +195,7 @@ func TestBars(t *testing.T) {
 		{2, 7, 0, 4, 8, "[==++]+++."},
 		{6, 0, 0, 0, 12, "------......"},
 		{48, 24, 12, 48, 48, "=====[=======------------]"},
-		{1000, 1, 500, 2000, 1000, "=----------[-------------]"},
+		{1000, 1, 500, 2000, 1000, "=----------[-------------"}, // the bound lies beyond the picture
 		{0, 0, 0, 2, 2, "[..]"},
 	} {
 		got := bar(c.before, plan.Counts{Active: c.after, Low: c.low, High: c.high}, c.most)
