@@ -2,7 +2,9 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -90,6 +92,9 @@ func (o *labOptions) snapshots(ctx context.Context) ([]*snapshot.Snapshot, error
 	var out []*snapshot.Snapshot
 	for _, f := range o.files {
 		s, err := o.d.readSnapshot(ctx, f)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, errs.WithHint(err, "streamctl lab --help lists the subcommands")
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -101,7 +101,7 @@ func execute(ctx context.Context, args []string, d *deps) int {
 // complained about.
 func run(ctx context.Context, root *cobra.Command, args []string) error {
 	asked := len(args) == 0 || !strings.HasPrefix(args[0], "__") // __complete is known to cobra only
-	if c, rest, err := root.Find(args); asked && err == nil && c.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+	if c, rest, err := root.Find(args); asked && err == nil && c.HasSubCommands() && !takesArguments(c) && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 		if err := unknownSubcommand(c, rest); err != nil {
 			return err
 		}

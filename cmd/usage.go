@@ -37,6 +37,9 @@ func usageOf(d *deps) func(*cobra.Command) error {
 		line := c.UseLine()
 		if c.HasAvailableSubCommands() {
 			line = c.CommandPath() + " COMMAND"
+			if takesArguments(c) {
+				line = c.UseLine() + "\n  " + line
+			}
 		}
 		fmt.Fprintf(&b, "Usage:\n  %s\n", line)
 		if len(c.Aliases) > 0 {
@@ -59,6 +62,10 @@ func usageOf(d *deps) func(*cobra.Command) error {
 		return err
 	}
 }
+
+// takesArguments says whether a command with subcommands does something by
+// itself too, with arguments that are no subcommand.
+func takesArguments(c *cobra.Command) bool { return strings.Contains(c.Use, " ") }
 
 func subcommands(b *strings.Builder, c *cobra.Command, width int) {
 	byName := map[string]*cobra.Command{}
