@@ -9,7 +9,8 @@
 # make fuzz    every fuzz target for a minute (FUZZTIME=10s for less)
 # make bench   Go benchmarks, then whole processes and Kafka's assignors side by side
 # make bench-full   the assignors at sizes that take Java ten minutes and 12 GB
-# make demo    an embedded broker and the everyday commands, with nothing but Go
+# make demo    embedded brokers: recorded groups, then a live job that is scaled,
+#              drained, switched and crashed; with nothing but Go
 # make chaos SEEDS=100   workers in trouble of every kind, as many seeds (10), two
 #              at a time; FIRST=7 from that one on, SEED=7 that one alone
 

@@ -69,7 +69,7 @@ func labCmds(d *deps) []*cobra.Command {
 		labCmd(d, "kill INSTANCE...", "Crash instances: nothing is committed, nobody is told",
 			"Crash instances. The group learns of it when their sessions end.", "%s crashed", some, names(lab.OrderKill)),
 		labCmd(d, "stop INSTANCE...", "Stop instances: they commit and leave the group",
-			"Stop instances as a rolling restart does: they commit and leave the group at once, so\nthat their tasks wait until others have the state. mark-leaving avoids that.", "%s stopped", some, names(lab.OrderStop)),
+			"Stop instances as a rolling restart does: they commit and leave the group at once,\nso that their tasks wait until others have the state. mark-leaving avoids that.", "%s stopped", some, names(lab.OrderStop)),
 		labCmd(d, "pause INSTANCE...", "Cut instances off from the broker",
 			"Cut instances off from the broker, as when a network fails or a process hangs.", "%s cut off", some, names(lab.OrderPause)),
 		labCmd(d, "resume INSTANCE...", "Let paused instances reach the broker again",
