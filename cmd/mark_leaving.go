@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ type markOptions struct {
 	instances []string
 	self      bool
 	wait      bool
+	raise     bool          // streams groups: raise num.standby.replicas for as long as it takes
 	scaleDown time.Duration // how long the instance waits; negative: its own setting holds
 	commands  func(string) bool
 }
@@ -48,6 +50,14 @@ of this machine: by the host name (HOSTNAME, or the system's) as client id or
 host, or by an address of this machine. Without -g and a default group the
 instance is looked up in every stream group that is visible.
 
+In a streams group (KIP-1071) the broker assigns, and knows no marks: there it says
+whether the instance can be stopped with no task restoring cold, and refuses where
+not. --raise-standbys raises num.standby.replicas of the group to the smallest
+number that is enough, --wait follows the copies, tells when it is safe to stop
+the instance, waits until it is gone, and puts the setting back. Until then the
+marks and the old value are in the control topic, so that the same command goes on
+and unmark puts it back at once.
+
 It refuses groups whose members honour no marks, and to mark the last instances
 that stay unless --force is given: then the marks count for nothing until a
 deadline comes, or another instance.
@@ -57,6 +67,7 @@ tasks not handed over; 4 --timeout ended the waiting.`,
 		Example: `  streamctl mark-leaving pod-c -g clicks --wait --reason "node drain"
   streamctl mark-leaving pod-a pod-b -g clicks --scale-down-timeout 10m
   streamctl mark-leaving --self --wait --timeout 15m
+  streamctl mark-leaving pod-c -g billing --raise-standbys --wait
   streamctl mark-leaving pod-c -g clicks --dry-run`,
 		Args: args(cobra.ArbitraryArgs),
 		RunE: func(c *cobra.Command, a []string) error {
@@ -71,6 +82,7 @@ tasks not handed over; 4 --timeout ended the waiting.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.wait, "wait", false, "show the progress until all is handed over")
+	f.BoolVar(&o.raise, "raise-standbys", false, "streams groups: raise num.standby.replicas as far as it takes, and put it back")
 	f.BoolVar(&o.self, "self", false, "the instance of this machine, by host name, client id or address")
 	f.DurationVar(&o.scaleDown, "scale-down-timeout", unlimited, "how `long` the instance waits to be drained before it goes with what it has (default: its own setting)")
 	o.bind(cmd, "mark the last instances that stay, too")
@@ -85,6 +97,10 @@ func (o *markOptions) checkArgs() error {
 		return errs.Usagef("--self and names of instances exclude one another")
 	case !o.self && len(o.instances) == 0:
 		return errs.Usagef("no instance is named")
+	}
+	if o.self && o.raise && o.wait {
+		return errs.WithHint(errs.Usagef("--self, --raise-standbys and --wait exclude one another: the instance of this machine would wait for its own end"),
+			"run it from elsewhere; a preStop hook goes without --raise-standbys, with a standby that is always there")
 	}
 	return checkMark(o.scaleDown, o.flags.reason)
 }
@@ -126,8 +142,12 @@ func runMarkLeaving(ctx context.Context, o *markOptions) error {
 	defer r.close()
 	o.d.onStop = "nothing was done"
 	m := &marking{change: o.change, r: r, timeout: scaleDownTimeout(o.scaleDown), commands: o.commands}
-	if err := o.prepare(ctx, m); err != nil {
+	names, err := o.prepare(ctx, m)
+	if err != nil {
 		return err
+	}
+	if m.s.g.Kind == model.Streams {
+		return newStreamsDrain(o, m, names).run(ctx)
 	}
 	agreed, err := o.agree(ctx, m.intent())
 	if err != nil {
@@ -148,16 +168,27 @@ func runMarkLeaving(ctx context.Context, o *markOptions) error {
 }
 
 // prepare finds the instances and refuses what may not be. It is bounded by
-// --timeout, or by its default where that only bounds the waiting.
-func (o *markOptions) prepare(ctx context.Context, m *marking) error {
+// --timeout, or by its default where that only bounds the waiting. Of a streams
+// group it only reads the group.
+func (o *markOptions) prepare(ctx context.Context, m *marking) (names []string, err error) {
 	ctx, cancel := o.bounded(ctx)
 	defer cancel()
 	id, names, err := o.find(ctx, m.r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if m.s, err = m.r.settled(ctx, id); err != nil {
-		return err
+		return nil, err
+	}
+	if m.s.g.Kind == model.Streams {
+		return names, nil
+	}
+	return names, o.prepareMarks(m, names)
+}
+
+func (o *markOptions) prepareMarks(m *marking, names []string) error {
+	if o.raise {
+		return errs.WithHint(fmt.Errorf("--raise-standbys is for streams groups, and group %q is a %s group; nothing was done", m.s.g.ID, m.s.g.Kind), "leave it out")
 	}
 	if err := refuseMarks(m.s.g, names, o.commands); err != nil {
 		return err

@@ -34,6 +34,7 @@ func (w *switching) preflight(ctx context.Context) error {
 		w.readDelay(ctx)
 		return nil
 	}
+	w.tidyStandbys(ctx, w.r, s.g)
 	if err := w.refuse(s.g); err != nil || w.there() {
 		return err
 	}

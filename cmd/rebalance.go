@@ -139,6 +139,7 @@ func runRebalance(ctx context.Context, o *rebalanceOptions) error {
 	if err != nil {
 		return err
 	}
+	o.tidyStandbys(ctx, r, g)
 	if err := o.refuse(g); err != nil {
 		return err
 	}

@@ -124,6 +124,7 @@ func runRemoveMember(ctx context.Context, o *removeMemberOptions) error {
 	if err != nil {
 		return err
 	}
+	o.tidyStandbys(ctx, r, g)
 	if err := o.refuse(g); err != nil {
 		return err
 	}

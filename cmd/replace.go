@@ -132,6 +132,7 @@ func (p *replacing) prepare(ctx context.Context) error {
 	if p.s, err = p.r.settled(ctx, p.o.group); err != nil {
 		return err
 	}
+	p.o.tidyStandbys(ctx, p.r, p.s.g)
 	if err := refuseMarks(p.s.g, nil, p.o.commands); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/kclient"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
@@ -34,6 +35,11 @@ func (r *reader) steered(ctx context.Context, id string, now bool) (*steered, er
 	if now {
 		q.SettleFor, q.LogSizes, q.Configs, q.Commits = 0, false, false, false
 	}
+	return r.steeredBy(ctx, id, q)
+}
+
+// steeredBy is steered by a query of its own.
+func (r *reader) steeredBy(ctx context.Context, id string, q kclient.Query) (*steered, error) {
 	s, err := r.cluster.Snapshot(ctx, q)
 	if err != nil {
 		return nil, err

@@ -33,6 +33,9 @@ func newUnmarkCmd(d *deps) *cobra.Command {
 dropped, what was not handed over stays, and balance decides anew. An instance that
 is not marked is no error.
 
+In a streams group num.standby.replicas, raised by mark-leaving --raise-standbys, is
+put back at once, unless other instances that are to go rest on it.
+
 INSTANCE is named as for mark-leaving. The mark of an instance that is gone (a
 stale mark, which does nothing) is withdrawn by the UUID of the instance, or a
 prefix of it, with -g GROUP.`,
@@ -82,7 +85,20 @@ func runUnmark(ctx context.Context, o *unmarkOptions) error {
 		return s.unread
 	}
 	o.d.warnUnread(s.g)
+	ended, err := o.putBackOnceGone(ctx, r, s.g)
+	if err != nil {
+		return err
+	}
+	if ended {
+		if s, err = r.steered(ctx, id, true); err != nil {
+			return err
+		}
+	}
 	list, err := o.withdrawals(s)
+	if _, missing := errors.AsType[*model.NotFoundError](err); missing && ended { // it was the one that is gone
+		res := o.document(s, nil, true, []string{"the drain is over: " + strings.Join(o.instances, ", ") + " gone"})
+		return o.d.show(report.NewGroupChange(res))
+	}
 	if err != nil {
 		return err
 	}
@@ -163,9 +179,24 @@ func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []w
 	if len(records) == 0 {
 		doing = "no mark to withdraw"
 	}
+	lower := loweringOf(s, list)
+	if lower != nil {
+		details = append(details, lower.says())
+	}
 	agreed, err := o.agree(ctx, intent{group: s.g, doing: doing, details: details, inTopic: true})
 	if err != nil {
 		return err
+	}
+	var back putBack
+	if agreed && lower != nil {
+		var more []control.Record
+		if back, more, err = lower.run(ctx, o.change, r, s.g.ID); err != nil {
+			return err
+		}
+		records = append(records, more...)
+		if back.text != "" {
+			lines = append(lines, back.text)
+		}
 	}
 	if agreed && len(records) > 0 {
 		w, ok := r.cluster.(controlWriter)
@@ -181,7 +212,11 @@ func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []w
 	if agreed && len(records) > 0 { // a tombstone has no room for who and why
 		o.record(s.g.ID)
 	}
-	return o.d.show(report.NewGroupChange(o.document(s, list, agreed, lines)))
+	res := o.document(s, list, agreed, lines)
+	if lower != nil {
+		res.Standbys = lower.change(back)
+	}
+	return o.d.show(report.NewGroupChange(res))
 }
 
 func (o *unmarkOptions) document(s *steered, list []withdrawal, done bool, lines []string) report.ChangeResult {

@@ -104,13 +104,28 @@ func (e *UnseenSettingError) Error() string {
 	return fmt.Sprintf("%s of group %q was set, and still reads %q", e.Key, e.Group, e.Seen.Value)
 }
 
+// unreadSettingError says that a setting was changed and could not be read back.
+type unreadSettingError struct{ err error } // not unwrapped: it is no answer to the change
+
+func (e *unreadSettingError) Error() string {
+	return "it was set, but reading it back failed: " + e.err.Error()
+}
+
+// RefusedSetting reports whether an error says that a broker has answered and
+// did not change the setting.
+func RefusedSetting(err error) bool {
+	_, unseen := errors.AsType[*UnseenSettingError](err)
+	_, answered := errors.AsType[*kerr.Error](err)
+	return answered && !unseen && !errors.Is(err, kerr.RequestTimedOut) && !errors.Is(err, kerr.NotController)
+}
+
 func (c *Client) awaitSetting(ctx context.Context, group, key string, value *string) error {
 	ctx, cancel := context.WithTimeout(ctx, settingPatient)
 	defer cancel()
 	for {
 		s, err := c.GroupSetting(ctx, group, key)
 		if err != nil {
-			return fmt.Errorf("it was set, but: %w", err)
+			return &unreadSettingError{err}
 		}
 		if value == nil && !s.Own || value != nil && s.Own && s.Value == *value {
 			return nil

@@ -138,7 +138,7 @@ func TestChangesThatDoNotFit(t *testing.T) {
 			Remove{Instance: "P9"}, Bounce{Instance: "P9"}, Threads{"P9", 2}, Partitions{"nosuch", 8}, Partitions{"orders", 2},
 			Add{Count: 1, IDs: []string{testID(1)}}, Add{Count: 1, State: []model.TaskID{{Subtopology: "7", Partition: 1}}},
 		}
-		if kind != model.Worker {
+		if kind == model.Classic {
 			list = append(list, Leaving{"P1"})
 		}
 		for _, c := range list {

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/streamctl/streamctl/internal/model"
@@ -24,8 +25,8 @@ func (d *Departing) Departed(g *model.Group) Departed {
 			owner[t.ID] = in
 		}
 	})
-	for i := range d.last.Tasks {
-		t := &d.last.Tasks[i]
+	for _, id := range sortedIDsOf(d.foretold) {
+		t := d.foretold[id]
 		to := owner[t.Task]
 		if to == nil {
 			out.Settled = false
@@ -51,4 +52,8 @@ func (d *Departing) Departed(g *model.Group) Departed {
 		}
 	}
 	return out
+}
+
+func sortedIDsOf[V any](m map[model.TaskID]V) []model.TaskID {
+	return slices.SortedFunc(maps.Keys(m), model.TaskID.Compare)
 }

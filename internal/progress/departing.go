@@ -22,9 +22,10 @@ const TaskOffsetsEvery = time.Minute
 // (KIP-1071) may stop: whether every task goes to a copy that has caught up, as
 // the targets of the broker are foreseen.
 type Departing struct {
-	every time.Duration // how old a position may be
-	ends  map[model.TaskID][]endSeen
-	last  DepartLook
+	every    time.Duration // how old a position may be
+	ends     map[model.TaskID][]endSeen
+	foretold map[model.TaskID]DepartTask // the last word on each task that was to go
+	ever     map[string]bool             // instances that were to stop at some look
 }
 
 // endSeen is the end of a task's changelogs at one look.
@@ -67,11 +68,8 @@ func NewDeparting(every time.Duration) *Departing {
 	if every <= 0 {
 		every = TaskOffsetsEvery
 	}
-	return &Departing{every: every, ends: map[model.TaskID][]endSeen{}}
+	return &Departing{every: every, ends: map[model.TaskID][]endSeen{}, foretold: map[model.TaskID]DepartTask{}, ever: map[string]bool{}}
 }
-
-// Last is the judgement of the last look that could be told.
-func (d *Departing) Last() DepartLook { return d.last }
 
 // Look judges the group as it was seen at the time, were these instances to
 // stop. An error says that no prediction can be made for such a group.
@@ -121,8 +119,33 @@ func (d *Departing) Look(g *model.Group, leaving []string, at time.Time) (Depart
 	if known {
 		out.ToRestore = &left
 	}
-	d.last = out
+	d.foretell(&out)
 	return out, nil
+}
+
+// foretell keeps what was foretold. Tasks of instances that go thread by thread
+// are gone from a look before the instance is.
+func (d *Departing) foretell(l *DepartLook) {
+	for _, id := range l.Raise.Leaving {
+		d.ever[id] = true
+	}
+	for id, t := range d.foretold {
+		if !d.ever[t.From] && departs(l, id) == nil {
+			delete(d.foretold, id)
+		}
+	}
+	for _, t := range l.Tasks {
+		d.foretold[t.Task] = t
+	}
+}
+
+func departs(l *DepartLook, id model.TaskID) *DepartTask {
+	for i := range l.Tasks {
+		if l.Tasks[i].Task == id {
+			return &l.Tasks[i]
+		}
+	}
+	return nil
 }
 
 // stillMoving says why a look can tell nothing: the broker or the members are moving
@@ -270,4 +293,14 @@ func nameOf(g *model.Group, id string) string {
 		return in.Name
 	}
 	return id
+}
+
+// Blocker says what is in the way of a task, as waits and checks show it.
+func (t *DepartTask) Blocker() Blocker {
+	b := taskBlocker(t.Task, t.Why)
+	if len(t.To) > 0 {
+		b.Copy = t.To[0]
+	}
+	b.RemainingRecords = t.Remaining
+	return b
 }

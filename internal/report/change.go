@@ -28,6 +28,8 @@ type GroupChange struct {
 	Leaving *Leaving       `json:"leaving"`
 	Replace *Replacement   `json:"replace"`
 
+	Standbys *StandbysChange `json:"standbys"`
+
 	text []ChangeLine
 }
 
@@ -56,6 +58,8 @@ type ChangeResult struct {
 	Leaving *Leaving
 	Replace *Replacement
 
+	Standbys *StandbysChange
+
 	Text []ChangeLine // for people; the answer first
 }
 
@@ -64,7 +68,7 @@ func NewGroupChange(r ChangeResult) *GroupChange {
 	c := &GroupChange{
 		Head: head("Change"), Change: r.Change, Targets: []string{}, DryRun: r.DryRun, Done: r.Done,
 		Who: optional(r.Who), Reason: optional(r.Reason), Plan: r.Plan, Wait: r.Wait,
-		Rounds: r.Rounds, Removed: r.Removed, Mode: r.Mode, Leaving: r.Leaving, Replace: r.Replace, Read: Read{Errors: []Error{}}, text: r.Text,
+		Rounds: r.Rounds, Removed: r.Removed, Mode: r.Mode, Leaving: r.Leaving, Replace: r.Replace, Standbys: r.Standbys, Read: Read{Errors: []Error{}}, text: r.Text,
 	}
 	if r.Targets != nil {
 		c.Targets = slices.Sorted(slices.Values(r.Targets))
