@@ -15,6 +15,7 @@ import (
 const (
 	goneLooks     = 2                // looks that show an instance gone under a mark that stands: it died
 	withdrawnFor  = 10 * time.Second // a mark that is gone for so long, of an instance that owns tasks, was withdrawn
+	staysFor      = 3 * time.Second  // the same where the instance says that it is not leaving
 	acceptableLag = 10_000           // acceptable.recovery.lag where the group does not tell its own
 )
 
@@ -195,7 +196,11 @@ func (d *Drain) judge(t *draining, g *model.Group, s *control.State, at time.Tim
 		if t.unmarked.IsZero() {
 			t.unmarked = at
 		}
-		if at.Sub(t.unmarked) >= withdrawnFor {
+		patience := withdrawnFor
+		if spoke && !said.Leaving && !t.expired {
+			patience = staysFor
+		}
+		if at.Sub(t.unmarked) >= patience {
 			t.lost = fmt.Sprintf("the mark of %s was withdrawn by somebody else; it still owns %s: %s", t.Name, tasks(len(t.owned)), idList(t.owned))
 		}
 	}

@@ -159,6 +159,14 @@ func TestDrainUnderAnotherMark(t *testing.T) {
 	if l = d.Look(before, gone(), at(10)); len(l.Lost) != 1 || !strings.Contains(l.Lost[0], "withdrawn") {
 		t.Errorf("withdrawn: %+v", l)
 	}
+	d = newTestDrain(before)
+	stays := gone()
+	stays.Status["uuid-pod-c"] = control.Status{}
+	d.Look(before, marked(myMark), at(0))
+	d.Look(before, stays, at(1))
+	if l = d.Look(before, stays, at(4)); len(l.Lost) != 1 || l.Lost[0] != "the mark of pod-c was withdrawn by somebody else; it still owns 1 task: 0_2" {
+		t.Errorf("withdrawn, and it says so: %+v", l)
+	}
 }
 
 // What goes over without its state is cold, also when the look before was late;
