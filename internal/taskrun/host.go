@@ -83,6 +83,9 @@ func (h *Host) dial() error {
 	})
 	inputs := slices.Concat(h.o.Opts, both, []kgo.Opt{
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.RequiredAcks(kgo.AllISRAcks()),
+		// What a task that was stopped has under way must not be tried again
+		// later, over what its next owner writes.
+		kgo.AllowIdempotentProduceCancellation(),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 	})
 	rc, err := kgo.NewClient(restore...)

@@ -9,9 +9,9 @@ import (
 )
 
 // The tail of a compacted changelog can consist of batches without records: no
-// position that counts records reaches its end. A copy has caught up too when
-// the end is known, and many fetches from its leader were answered over some
-// time without a record for it.
+// position that counts records reaches its end. When many fetches from its
+// leader were answered over some time without a record for a copy, its leader
+// is asked whether that is so: records may just as well wait in the client.
 const (
 	quietFetches = 6
 	quietTime    = 6 * fetchWait
@@ -23,18 +23,19 @@ type quiet struct {
 	leader  int32
 	fetches int64 // answered by the leader when it came to stand there
 	since   time.Time
-	reached bool
+	suspect bool  // it is worth asking
+	upTo    int64 // from next on there is no record below this offset; 0: not known
 }
 
 // look is called at each look at the ends while the copy is short of its end.
-// It keeps reached until the position moves.
+// What it found holds until the position moves.
 func (q *quiet) look(next int64, leader int32, fetches int64, now time.Time) {
 	if q.since.IsZero() || q.next != next || q.leader != leader || leader < 0 {
 		*q = quiet{next: next, leader: leader, fetches: fetches, since: now}
 		return
 	}
 	if fetches-q.fetches >= quietFetches && now.Sub(q.since) >= quietTime {
-		q.reached = true
+		q.suspect = true
 	}
 }
 

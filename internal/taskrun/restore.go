@@ -180,7 +180,10 @@ func (h *Host) fits(t *task, number int64, x extent, purged map[string]bool) boo
 	defer t.mu.Unlock()
 	t.topic = x.topic
 	t.next = max(t.next, x.start)
-	if t.attached && t.next < t.end && !t.quiet.reached {
+	if x.isBare && x.bare == t.next {
+		t.quiet.upTo = x.end
+	}
+	if t.attached && t.next < t.end {
 		leader, _, err := h.restore.cl.PartitionLeader(t.changelog.Topic, t.changelog.Partition)
 		if err != nil {
 			leader = -1

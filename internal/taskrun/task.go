@@ -75,7 +75,7 @@ func (t *task) lag() (records int64, known bool) {
 		return 0, false
 	case t.misfits:
 		return max(0, t.end-t.start), true
-	case t.quiet.reached:
+	case t.quiet.upTo >= t.end && t.quiet.upTo > 0:
 		return 0, true
 	}
 	return max(0, t.end-max(t.next, t.start)), true

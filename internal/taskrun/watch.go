@@ -18,6 +18,8 @@ const lookEvery = 500 * time.Millisecond
 type extent struct {
 	topic      [16]byte
 	start, end int64 // end is the last stable offset
+	isBare     bool
+	bare       int64 // with isBare: from this offset on there is no record below the end
 	err        error
 }
 
@@ -119,6 +121,15 @@ func (h *Host) extents(tasks []*task) map[model.TopicPartition]extent {
 			default:
 				found[tp] = extent{topic: ids[topic], start: s.start, end: e.start}
 			}
+		}
+	}
+	for _, t := range tasks {
+		t.mu.Lock()
+		suspect, from := t.quiet.suspect, t.next
+		t.mu.Unlock()
+		if x := found[t.changelog]; suspect && x.err == nil && h.bare(ctx, t, x.topic, from, x.end) {
+			x.isBare, x.bare = true, from
+			found[t.changelog] = x
 		}
 	}
 	return found

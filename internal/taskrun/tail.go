@@ -1,0 +1,89 @@
+package taskrun
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// tailBytes is how much of a changelog one look at its tail may bring.
+const tailBytes = 64 << 10
+
+// tailSteps bounds the fetches of one look at a tail.
+const tailSteps = 16
+
+// bare asks the leader of a changelog itself whether there is no record from
+// one offset up to another: what the client did not bring may as well be on its
+// way.
+func (h *Host) bare(ctx context.Context, t *task, topic [16]byte, from, end int64) bool {
+	leader, _, err := h.restore.cl.PartitionLeader(t.changelog.Topic, t.changelog.Partition)
+	if err != nil || leader < 0 {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for range tailSteps {
+		req := kmsg.NewPtrFetchRequest()
+		req.IsolationLevel, req.MaxBytes = 1, tailBytes // as all restores: read committed
+		rt := kmsg.NewFetchRequestTopic()
+		rt.Topic, rt.TopicID = t.changelog.Topic, topic
+		rp := kmsg.NewFetchRequestTopicPartition()
+		rp.Partition, rp.FetchOffset, rp.PartitionMaxBytes = t.changelog.Partition, from, tailBytes
+		rt.Partitions = append(rt.Partitions, rp)
+		req.Topics = append(req.Topics, rt)
+		kresp, err := h.restore.cl.Broker(int(leader)).RetriableRequest(ctx, req)
+		if err != nil {
+			return false
+		}
+		resp, ok := kresp.(*kmsg.FetchResponse)
+		if !ok || resp.ErrorCode != 0 || len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
+			return false
+		}
+		p := &resp.Topics[0].Partitions[0]
+		if kerr.ErrorForCode(p.ErrorCode) != nil || p.LastStableOffset < end {
+			return false
+		}
+		next, records := emptyBatches(p.RecordBatches, from)
+		switch {
+		case records:
+			return false
+		case next >= end || next == from: // nothing more below the end
+			return true
+		}
+		from = next
+	}
+	return false
+}
+
+// emptyBatches walks over record batches from an offset on. It gives the offset
+// after those without records, and whether one has any. What is no whole batch
+// of the format that has been in use since 0.11 counts as one with records.
+func emptyBatches(b []byte, from int64) (next int64, records bool) {
+	const (
+		header    = 61
+		atMagic   = 16
+		atDelta   = 23
+		atRecords = 57
+	)
+	for next = from; len(b) > 0; {
+		if len(b) < header || b[atMagic] != 2 {
+			return next, true
+		}
+		size := 12 + int64(int32(binary.BigEndian.Uint32(b[8:])))
+		last := int64(binary.BigEndian.Uint64(b)) + int64(int32(binary.BigEndian.Uint32(b[atDelta:])))
+		if size < header || size > int64(len(b)) {
+			return next, true
+		}
+		if last >= from {
+			if int32(binary.BigEndian.Uint32(b[atRecords:])) != 0 {
+				return next, true
+			}
+			next = last + 1
+		}
+		b = b[size:]
+	}
+	return next, false
+}
