@@ -71,7 +71,7 @@ func (c *chair) moveTo() {
 		old := c.seat
 		c.seat = nil
 		c.taken++
-		c.ses.set(func(s *session) { s.in, s.owned = false, nil })
+		c.ses.set(func(s *session) { s.in, s.last, s.owned = false, false, nil })
 		hurried := i.st.sw != nil
 		number := c.taken
 		i.mu.Unlock()
@@ -241,7 +241,7 @@ func (h *sitter) hold(s seat.Session) {
 		owned[id] = c.role == model.Active
 	}
 	h.ses.set(func(x *session) {
-		x.member, x.generation, x.in, x.closing, x.owned = s.MemberID, s.Generation, true, false, owned
+		x.member, x.generation, x.in, x.closing, x.last, x.owned = s.MemberID, s.Generation, true, false, false, owned
 	})
 }
 
@@ -287,7 +287,13 @@ func (h *sitter) Lost(err error) {
 	}
 	i.st.lost(h.n)
 	for _, s := range i.slots {
-		s.quick = s.quick || s.owner == h.n && s.is == slotActive
+		if s.owner != h.n || s.is != slotActive {
+			continue
+		}
+		s.quick = true
+		if s.giveUp != nil { // it is being stopped already, at leisure
+			time.AfterFunc(i.stopWait(true), s.giveUp)
+		}
 	}
 	i.events.emit(Event{Kind: MembershipLost, Worker: h.n, Err: err})
 	i.reconcile()

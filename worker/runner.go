@@ -26,7 +26,8 @@ type slot struct {
 	owner   int // worker by whose membership it is active, or about to be
 	started bool
 	busy    bool
-	quick   bool // it stops at once, without waiting for its commit
+	quick   bool               // it stops at once, without waiting for its commit
+	giveUp  context.CancelFunc // ends the wait for what is being stopped; nil: nothing is
 	again   time.Time
 }
 
@@ -61,10 +62,11 @@ func (s *slot) next(w want, settled bool) op {
 }
 
 // stopWait bounds how long a task may take to stop and commit, by the time that
-// the group waits for a member.
+// the group waits for a member; after a lost membership by what is left of the
+// session, of which the seat leaves a sixth.
 func (i *Instance) stopWait(quick bool) time.Duration {
 	if quick {
-		return time.Second
+		return min(time.Second, i.c.SessionTimeout/12)
 	}
 	return i.c.RebalanceTimeout / 2
 }
@@ -103,21 +105,22 @@ func (i *Instance) reconcile() {
 			worker = w.owners[0]
 			s.owner = worker
 		}
-		quick := s.quick
-		i.work.Go(func() { i.step(id, s, todo, worker, quick) })
+		ctx := i.ctx
+		if todo == opStop {
+			ctx, s.giveUp = context.WithTimeout(ctx, i.stopWait(s.quick))
+		}
+		i.work.Go(func() { i.step(ctx, id, s, todo, worker) })
 	}
 	i.cond.Broadcast()
 }
 
 // step does one step of a task and looks for the next.
-func (i *Instance) step(id model.TaskID, s *slot, todo op, worker int, quick bool) {
+func (i *Instance) step(ctx context.Context, id model.TaskID, s *slot, todo op, worker int) {
 	var err error
 	is := s.is
 	switch todo {
 	case opStop:
-		ctx, cancel := context.WithTimeout(i.ctx, i.stopWait(quick))
 		err = i.tasks.Demote(ctx, id)
-		cancel()
 		is = slotNone
 		if i.st.stateful(id) {
 			is = slotCopy
@@ -150,7 +153,10 @@ func (i *Instance) step(id model.TaskID, s *slot, todo op, worker int, quick boo
 	if err != nil && todo != opStop {
 		s.again = time.Now().Add(retryPause)
 	}
-	s.is, s.owner, s.busy, s.quick = is, worker, false, false
+	if s.giveUp != nil {
+		s.giveUp()
+	}
+	s.is, s.owner, s.busy, s.quick, s.giveUp = is, worker, false, false, nil
 	if is != slotActive {
 		s.started = false
 	}

@@ -23,6 +23,7 @@ type session struct {
 	generation int32
 	in         bool // there is a membership to commit by
 	closing    bool // tasks are stopped for a round or a departure: no newer generation will come before they are
+	last       bool // the group is about to be left for a mode switch, as soon as all is stopped
 	owned      map[model.TaskID]bool
 	changed    chan struct{} // closed when anything here changes
 }
@@ -48,6 +49,7 @@ type committer struct {
 const (
 	commitRetry = 50 * time.Millisecond // while the round is between join and sync
 	commitWait  = 15 * time.Second      // for the assignment of a generation that is already complete
+	hearWait    = 3 * time.Second       // for a worker that is no member, to whom the task may have gone
 )
 
 // Commit commits under the generation of the worker's last assignment. While a
@@ -57,8 +59,9 @@ const (
 func (c committer) Commit(ctx context.Context, offsets map[model.TopicPartition]int64) error {
 	ctx, cancel := context.WithTimeout(ctx, commitWait)
 	defer cancel()
+	began := time.Now()
 	for {
-		m, changed := c.membership()
+		m, changed := c.membership(time.Since(began) < hearWait)
 		if m.fenced {
 			return fmt.Errorf("task %s: the worker is no member any more or lost the task: %w", c.task, kerr.UnknownMemberID)
 		}
@@ -95,28 +98,37 @@ type membership struct {
 
 // membership finds what the task commits by: its worker's membership, or, when
 // the task went to another worker of the instance, that one's. The other may
-// hear of it later.
-func (c committer) membership() (membership, <-chan struct{}) {
+// hear of it later, and patience is for one that is about to join. A worker
+// that is about to leave for a mode switch commits what it had in any case: the
+// other may have left already.
+func (c committer) membership(patience bool) (membership, <-chan struct{}) {
 	c.s.mu.Lock()
 	m := membership{seat: c.s.seat, member: c.s.member, generation: c.s.generation, closing: c.s.closing, fenced: !c.s.in}
-	mine, changed := c.s.owned[c.task] || c.s.closing, c.s.changed
+	mine, last, changed := c.s.owned[c.task] || c.s.closing, c.s.last, c.s.changed
 	c.s.mu.Unlock()
 	if m.fenced || mine {
 		return m, changed
 	}
-	m.fenced = true
+	wait := false
 	for _, o := range c.all {
+		if o == c.s {
+			continue
+		}
 		o.mu.Lock()
 		x := membership{seat: o.seat, member: o.member, generation: o.generation, pause: commitRetry}
 		in, owns := o.in, o.owned[c.task]
 		o.mu.Unlock()
-		switch {
-		case o == c.s || !in:
-		case owns:
+		if in && owns {
 			return x, changed
-		case x.generation != m.generation:
-			m.fenced, m.seat, m.pause = false, nil, commitRetry // it has not heard of the round yet
 		}
+		wait = wait || in && x.generation != m.generation || !in && patience
+	}
+	switch {
+	case last:
+	case wait:
+		m.seat, m.pause = nil, commitRetry
+	default:
+		m.fenced = true
 	}
 	return m, changed
 }

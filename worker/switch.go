@@ -37,6 +37,7 @@ func (i *Instance) follow(mode Mode, epoch int64, allowed time.Duration) {
 		}
 	}
 	for _, c := range i.seats {
+		c.ses.set(func(s *session) { s.last = true })
 		if c.seat != nil {
 			c.seat.Hurry(true)
 		}
