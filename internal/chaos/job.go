@@ -43,6 +43,8 @@ type Job struct {
 	*Book
 	*Journal
 
+	producing sync.Mutex
+
 	mu    sync.Mutex
 	pods  map[string]*Pod
 	gates map[worker.TaskID]bool // tasks whose learners may become ready; nil: all
@@ -136,11 +138,16 @@ func (j *Job) config(p *Pod) worker.Config {
 		NewProcessor: func(t worker.TaskID) worker.Processor { return j.processor(t, name) },
 		Client:       []kgo.Opt{kgo.SeedBrokers(j.O.Seeds...)}, ClientID: name, Host: name,
 		StateDir: filepath.Join(j.dir, name), Workers: j.O.Workers, Settings: p.Orders,
-		SessionTimeout: j.O.Session, RebalanceTimeout: 15 * time.Second, Heartbeat: j.O.Heartbeat,
+		SessionTimeout: j.O.Session, RebalanceTimeout: j.rebalance(), Heartbeat: j.O.Heartbeat,
 		CommitInterval: 200 * time.Millisecond, MetadataMaxAge: time.Second, RestoreRate: j.O.Restore,
 		Ready: j.mayBeReady, Observer: func(e worker.Event) { j.observe(name, life, e) },
 	}
 }
+
+// rebalance is how long the group waits for a member in a round. On the embedded
+// cluster one that died in the middle of a join is waited for that long, not for
+// its session.
+func (j *Job) rebalance() time.Duration { return 2 * j.O.Session }
 
 // Start starts an instance: a new one, or one that ended, with the state and
 // the identity that it had.

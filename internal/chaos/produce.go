@@ -26,6 +26,8 @@ func (j *Job) topic(t worker.TaskID) string {
 // Produce writes n numbered records to the input of every task and returns when
 // all are acknowledged.
 func (j *Job) Produce(n int) {
+	j.producing.Lock()
+	defer j.producing.Unlock()
 	var list []*kgo.Record
 	j.Book.mu.Lock()
 	first := map[string]uint64{}

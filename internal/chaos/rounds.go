@@ -14,6 +14,8 @@ type led struct {
 	done map[string]int                                // workers that got their share, by instance id
 	have map[worker.TaskID]map[string]worker.RoundTask // by task and instance id
 	in   map[string]worker.RoundInstance
+
+	others []entry // that were decided as well
 }
 
 func (l *led) owner(t worker.TaskID) (id string, task worker.RoundTask) {
@@ -25,12 +27,18 @@ func (l *led) owner(t worker.TaskID) (id string, task worker.RoundTask) {
 	return "", worker.RoundTask{}
 }
 
-// rounds are all rounds that were led, in order.
+// rounds are all rounds that were led, in order. When the leader has left, the
+// embedded cluster tells several members that they lead the round: what they
+// decide is one and the same.
 func (l *Journal) rounds() []*led {
 	var list []*led
 	for _, e := range l.sorted() {
 		switch e.Kind {
 		case worker.RoundLed:
+			if n := len(list) - 1; n >= 0 && list[n].Generation == e.Generation && list[n].Round.Epoch == e.Round.Epoch {
+				list[n].others = append(list[n].others, e)
+				continue
+			}
 			r := &led{entry: e, done: map[string]int{}, have: map[worker.TaskID]map[string]worker.RoundTask{}, in: map[string]worker.RoundInstance{}}
 			for _, in := range e.Round.Instances {
 				r.in[in.ID] = in
@@ -72,6 +80,11 @@ func (j *Job) badRounds() []string {
 	var bad []string
 	list := j.rounds()
 	for i, r := range list {
+		for _, x := range r.others {
+			if a, b := j.told(r.Round), j.told(x.Round); a != b {
+				bad = append(bad, fmt.Sprintf("round of %s, generation %d: invariant 9: %s decides %s, and %s %s", clock(r.At), r.Generation, r.name, a, x.name, b))
+			}
+		}
 		for _, t := range j.tasks() {
 			if s := j.badTask(r, t); s != "" {
 				bad = append(bad, fmt.Sprintf("round of %s, generation %d: invariant 1: task %s %s: %s", clock(r.At), r.Generation, j.label(t), s, j.told(r.Round)))
@@ -125,12 +138,14 @@ func (j *Job) badTask(r *led, t worker.TaskID) string {
 }
 
 // badMove looks at what became of a task from one round to the next. An
-// instance that did not hear of the first, or lost its membership since, counts
-// as new.
+// instance that did not hear of the first, lost its membership since, or is
+// there in part only as it leaves, counts as new.
 func (j *Job) badMove(a, b *led, t worker.TaskID) string {
 	was, how := a.owner(t)
 	is, _ := b.owner(t)
-	known := func(id string) bool { return a.heard(id) && !j.lostBetween(a, b, id) }
+	known := func(id string) bool {
+		return a.heard(id) && !j.lostBetween(a, b, id) && a.in[id].Workers == b.in[id].Workers
+	}
 	_, present := b.in[was]
 	sameGroup := a.Round.Epoch == b.Round.Epoch
 	if was != "" && present && known(was) && sameGroup && !b.in[was].Expired && is != was {

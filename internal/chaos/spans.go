@@ -96,37 +96,25 @@ type gap struct {
 	task     worker.TaskID
 	from, to *span
 	length   time.Duration
-	rounds   int  // led meanwhile
-	excused  bool // a crash, a lost membership or a mode switch is in it
+	rounds   int  // that ended meanwhile, up to the first that gave the task to somebody
+	excused  bool // a crash, a lost membership or a mode switch may be its cause
 }
 
 // gaps are the times without active that came to an end, the longest first.
-func (l *Journal) gaps() []gap {
+func (j *Job) gaps() []gap {
 	var all []gap
-	list := l.sorted()
-	for t, spans := range l.spans() {
+	list, rounds := j.sorted(), j.rounds()
+	causes := j.causes(list)
+	for t, spans := range j.spans() {
 		for i := 1; i < len(spans); i++ {
 			a, b := spans[i-1], spans[i]
 			if a.done.IsZero() || b.began.Before(a.done) {
 				continue // that is an overlap
 			}
-			g := gap{task: t, from: a, to: b, length: b.began.Sub(a.done), excused: a.how != "" || a.err != nil}
-			for _, e := range list {
-				switch {
-				case e.At.Before(a.done.Add(-time.Millisecond)) || e.At.After(b.began):
-				case e.Kind == worker.RoundLed && e.At.After(a.done):
-					g.rounds++
-				case e.Kind == worker.MembershipLost, e.Kind == worker.SwitchBegun, e.Kind == worker.Expired, e.Kind == worker.SwitchDone:
-					g.excused = true
-				}
+			g := gap{task: t, from: a, to: b, length: b.began.Sub(a.done), excused: a.how != "" || a.err != nil, rounds: between(rounds, t, a.done)}
+			for _, c := range causes {
+				g.excused = g.excused || c.began.Before(b.began) && c.done.After(a.done)
 			}
-			l.mu.Lock()
-			for life, e := range l.ends {
-				mine := life == lifeOf(a.name, a.life)
-				overlap := e.began.Before(b.began) && e.done.After(a.done.Add(-time.Millisecond))
-				g.excused = g.excused || e.how != "ended" && (mine && e.began.Before(b.began) || overlap)
-			}
-			l.mu.Unlock()
 			all = append(all, g)
 		}
 	}
@@ -134,13 +122,58 @@ func (l *Journal) gaps() []gap {
 	return all
 }
 
-// idle lists times without active that no crash explains and that took more than
-// one round. A round that is led counts only when somebody heard of it.
-func (l *Journal) idle() []string {
+// causes are the times in which a task may be without an active for another
+// cause than a round: what the test did to an instance, up to where the group
+// must have noticed; a lost membership; a mode switch.
+func (j *Job) causes(list []entry) []end {
+	notice := j.O.Session + j.rebalance() + 2*time.Second
+	var causes []end
+	j.Journal.mu.Lock()
+	for _, e := range j.ends {
+		if e.how != "ended" {
+			causes = append(causes, end{e.how, e.began.Add(-time.Millisecond), e.done.Add(notice)})
+		}
+	}
+	j.Journal.mu.Unlock()
+	switches := map[string]time.Time{}
+	for _, e := range list {
+		switch e.Kind {
+		case worker.MembershipLost, worker.Expired:
+			causes = append(causes, end{string(e.Kind), e.At.Add(-notice), e.At.Add(notice)})
+		case worker.SwitchBegun:
+			switches[lifeOf(e.name, e.life)] = e.At
+		case worker.SwitchDone:
+			if at, ok := switches[lifeOf(e.name, e.life)]; ok {
+				causes = append(causes, end{string(e.Kind), at, e.At})
+			}
+		}
+	}
+	return causes
+}
+
+// between counts the rounds that were led, and that somebody heard of, from a
+// moment on up to the first that gave the task to somebody who heard of it.
+func between(rounds []*led, t worker.TaskID, from time.Time) int {
+	n := 0
+	for _, r := range rounds {
+		if r.At.Before(from) || len(r.done) == 0 {
+			continue
+		}
+		n++
+		if id, _ := r.owner(t); r.done[id] > 0 {
+			break
+		}
+	}
+	return n
+}
+
+// idle lists times in which a task belonged to nobody for more than one round,
+// without a cause.
+func (j *Job) idle() []string {
 	var bad []string
-	for _, g := range l.gaps() {
-		if !g.excused && g.rounds > 2 {
-			bad = append(bad, fmt.Sprintf("task %s: nobody for %v and %d rounds, from %s on %s to %s on %s", l.label(g.task), g.length,
+	for _, g := range j.gaps() {
+		if !g.excused && g.rounds > 1 {
+			bad = append(bad, fmt.Sprintf("task %s: nobody for %v and %d rounds, from %s on %s to %s on %s", j.label(g.task), g.length,
 				g.rounds, clock(g.from.done), lifeOf(g.from.name, g.from.life), clock(g.to.began), lifeOf(g.to.name, g.to.life)))
 		}
 	}
