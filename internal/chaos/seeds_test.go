@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"testing"
 	"time"
-
-	"github.com/streamctl/streamctl/internal/lab"
 )
 
 // fixed are the seeds of every run: two calm ones and some with all that can go
@@ -56,12 +54,7 @@ func TestSeeds(t *testing.T) {
 }
 
 func oneSeed(t *testing.T, seed uint64) {
-	l, err := lab.Start(lab.Options{Brokers: 3, MinSession: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(l.Close)
-	l.LetTypesChange()
+	l := cluster(t, time.Second)
 	began := time.Now()
 	defer func() {
 		if t.Failed() {
