@@ -77,6 +77,26 @@ func TestStatusIsPublished(t *testing.T) {
 	}
 }
 
+// A leader takes away the status of an instance that has been in none of its
+// rounds for long enough, and of no other.
+func TestStatusOfTheGoneIsRemoved(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	a, b := r.start("a"), r.start("b")
+	const gone = "00000000-0000-4000-8000-00000000dead"
+	r.until("both have a status", func() bool { s := r.state().Status; return len(s) == 2 })
+	left := r.state().Status[b.ID()]
+	left.Round = nil
+	r.write(left.Record(gone))
+	r.until("there are three", func() bool { return len(r.state().Status) == 3 })
+	a.KeepStatus(time.Second)
+	b.KeepStatus(time.Second)
+	r.until("one is removed", func() bool { _, there := r.state().Status[gone]; return !there })
+	if s := r.state().Status; len(s) != 2 {
+		t.Errorf("%d instances have a status", len(s))
+	}
+}
+
 // Nothing that happens by itself keeps a quiet group busy: no round follows the
 // last one.
 func TestQuietGroupStaysQuiet(t *testing.T) {

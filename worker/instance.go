@@ -46,6 +46,7 @@ type Instance struct {
 	departing bool      // it is on its way out
 	switched  bool      // a mode switch is over, but not everything runs again yet
 	stopped   time.Time // when a mode switch stopped the first task; zero: no pause is measured
+	resumed   time.Time // when all workers were back and everything that they own ran again; zero: not yet
 	led       *leaderRound
 	ledGen    int32
 }

@@ -148,7 +148,7 @@ func (l *leaderRound) inputs(id model.TaskID) []model.TopicPartition {
 
 func (l *leaderRound) assignment(instance string, w assign.LearnerWorkerShare, generation int32) *groupmeta.StreamAssignment {
 	a := &groupmeta.StreamAssignment{
-		Generation: max(generation, 0), Instances: int32(len(l.result.Instances)), Workers: int32(len(l.order)), Leader: l.of.id,
+		Generation: max(generation, 0), Instances: l.comingBack(), Workers: int32(len(l.order)), Leader: l.of.id,
 		AnotherRound: l.result.AnotherRound, SwitchWaiting: l.result.SwitchWaiting, MarksVoid: l.result.MarksVoid,
 		Mode: groupmeta.StreamMode(l.of.mode), Epoch: l.of.epoch,
 	}
@@ -185,6 +185,22 @@ func (l *leaderRound) task(instance string, t assign.LearnerAssigned) groupmeta.
 		}
 	}
 	return a
+}
+
+// comingBack counts the instances that a mode switch would have to wait for: all
+// but those that leave and own nothing any more.
+func (l *leaderRound) comingBack() int32 {
+	n := int32(0)
+	for i := range l.result.Instances {
+		share := &l.result.Instances[i]
+		owns := slices.ContainsFunc(share.Workers, func(w assign.LearnerWorkerShare) bool {
+			return slices.ContainsFunc(w.Tasks, func(t assign.LearnerAssigned) bool { return t.Role == model.Active })
+		})
+		if owns || !l.leaving(share.ID) {
+			n++
+		}
+	}
+	return max(n, 1)
 }
 
 // leaving says whether all members of an instance say that it leaves.

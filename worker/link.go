@@ -20,13 +20,16 @@ type link struct {
 	once  sync.Once
 	push  chan struct{} // a status is due
 
+	absent absences // of the goroutine that publishes
+
 	writing sync.Mutex // one status is written at a time
 	final   bool       // under writing: the last one is written
 
 	mu      sync.Mutex // a leaf, but for Instance.mu taken before it
-	state   control.State
-	whole   bool   // the topic was read once
-	ignored string // id of a mark on this instance from before its start
+	heard   heard
+	kept    time.Duration // statusKept, but for tests
+	whole   bool          // the topic was read once
+	ignored string        // id of a mark on this instance from before its start
 	offset  int64
 	failed  error // why it cannot be read
 	unsaid  error // why the status cannot be written
@@ -43,7 +46,9 @@ func openLink(i *Instance) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &link{i: i, topic: t, first: make(chan struct{}), push: make(chan struct{}, 1)}, nil
+	return &link{
+		i: i, topic: t, heard: newHeard(i.id), first: make(chan struct{}), push: make(chan struct{}, 1), kept: statusKept, absent: absences{},
+	}, nil
 }
 
 // start follows the topic and waits for the first look.
@@ -66,10 +71,13 @@ func (l *link) looked() { l.once.Do(func() { close(l.first) }) }
 // one from before its start: it is withdrawn, and does not count.
 func (l *link) readWhole(c controltopic.Contents) {
 	l.mu.Lock()
-	l.state = control.Fold(c.Records)
+	l.heard = newHeard(l.i.id)
+	for _, r := range c.Records {
+		l.heard.take(r)
+	}
 	first := !l.whole
 	l.whole = true
-	old, marked := l.state.Leaving[l.i.id]
+	old, marked := l.heard.mark()
 	if first && marked {
 		l.ignored = old.Mark
 	}
@@ -86,12 +94,12 @@ func (l *link) readWhole(c controltopic.Contents) {
 
 func (l *link) record(r control.Record) {
 	l.mu.Lock()
-	l.state.Apply(r)
+	l.heard.take(r)
 	if r.Key == control.KeyLeaving(l.i.id) && len(r.Value) > 0 {
 		l.ignored = "" // written since the start
 	}
 	l.mu.Unlock()
-	if kind, _ := control.ParseKey(r.Key); kind == control.KindMode || r.Key == control.KeyLeaving(l.i.id) {
+	if concerns(r, l.i.id) {
 		l.apply(false)
 		l.say()
 	}
@@ -114,9 +122,9 @@ func (l *link) fail(err error) {
 // apply brings what the topic says to the instance.
 func (l *link) apply(first bool) {
 	l.mu.Lock()
-	m, marked := l.state.Leaving[l.i.id]
+	m, marked := l.heard.mark()
 	marked = marked && m.Mark != l.ignored
-	mode := l.state.Mode
+	mode := l.heard.state.Mode
 	l.mu.Unlock()
 	i := l.i
 	i.mu.Lock()
@@ -146,17 +154,21 @@ func (l *link) lookForMode(ctx context.Context) {
 	if err != nil {
 		return // the follower says what is wrong with the topic
 	}
-	s := control.Fold(c.Records)
+	now := newHeard(l.i.id)
+	for _, r := range c.Records {
+		now.take(r)
+	}
+	mode := now.state.Mode
 	l.mu.Lock()
-	known := l.state.Offset
+	known := l.heard.offset
 	l.mu.Unlock()
-	if s.Mode == nil || s.Mode.Offset < known {
+	if mode == nil || mode.Offset < known {
 		return
 	}
 	l.i.mu.Lock()
 	defer l.i.mu.Unlock()
 	if !l.i.departing && !l.i.dead {
-		l.i.follow(Mode(s.Mode.Mode), s.Mode.Epoch, s.Mode.Allowed)
+		l.i.follow(Mode(mode.Mode), mode.Epoch, mode.Allowed)
 	}
 }
 

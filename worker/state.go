@@ -71,6 +71,15 @@ func (s *state) found(held []model.TaskID) {
 // lagOf gives the records that a copy has still to restore.
 type lagOf func(model.TaskID) (records int64, known bool)
 
+// generation is that of the last round that any worker took part in, 0 for none.
+func (s *state) generation() int32 {
+	n := int32(0)
+	for _, m := range s.members {
+		n = max(n, m.generation)
+	}
+	return n
+}
+
 // says is what the worker tells of the instance at this moment.
 func (s *state) says() said {
 	n := said{mode: s.mode, epoch: s.epoch, expired: s.expired, unmarked: s.unmarked}

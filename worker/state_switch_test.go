@@ -52,6 +52,27 @@ func TestStateSwitchRestartsAsItWas(t *testing.T) {
 	}
 }
 
+// One that was drained right before the switch does not come back: nobody waits
+// for it.
+func TestStateSwitchDoesNotWaitForTheDrained(t *testing.T) {
+	g := threeOf(t)
+	g.join("S4")
+	g.round()
+	g.by["S4"].setMark("m", nil, g.now)
+	g.round()
+	g.is("S1[T1,T2] S2[T3,T4] S3[T5] S4[]")
+	delete(g.by, "S4")
+	g.leaveAll(Upgrading, 1, time.Minute)
+	g.number = 0
+	if md := g.round()["S1/w0"]; md.LastInstances != 3 {
+		t.Errorf("S1 waits for %d instances", md.LastInstances)
+	}
+	g.is("S1[T1,T2] S2[T3,T4] S3[T5]")
+	if a := g.tick("S1"); !a.switched {
+		t.Error("the switch goes on")
+	}
+}
+
 // One that stays away does not hold the others for longer than the switch may
 // take.
 func TestStateSwitchRunsOutOfTime(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 
 const (
 	statusEvery   = time.Second     // a status that changed is written no more often
-	statusRefresh = 5 * time.Second // and one in which only positions in the control topic changed, than this
+	statusRefresh = 5 * time.Second // and one in which only positions changed, than this
+	statusRate    = 100_000         // bytes a second that one instance writes at the most: every other one reads them
 )
 
 // say asks for a status soon.
@@ -42,15 +43,16 @@ func (l *link) publish() {
 		case <-tick.C:
 		case <-l.push:
 		}
+		l.forget(l.i.ctx, time.Now())
 		s := l.i.status(l)
-		same := fingerprint(s)
+		same := l.fingerprint(s)
 		if same == last && time.Since(at) < statusRefresh {
 			continue
 		}
 		if err := l.write(l.i.ctx, s, false); err == nil {
 			last, at = same, time.Now()
 		}
-		pause(l.i.ctx, statusEvery/4)
+		pause(l.i.ctx, max(statusEvery/4, time.Duration(len(same))*time.Second/statusRate))
 	}
 }
 
@@ -88,9 +90,18 @@ func (l *link) write(ctx context.Context, s control.Status, final bool) error {
 	return err
 }
 
-// fingerprint is what of a status is worth a record before its time.
-func fingerprint(s control.Status) string {
+// fingerprint is what of a status is worth a record before its time. How far a
+// task is counts only while it restores: where records come in, the positions of
+// all others change all the time.
+func (l *link) fingerprint(s control.Status) string {
 	s.At, s.RemainingMs, s.ControlOffset = time.Time{}, nil, nil
+	s.Tasks = slices.Clone(s.Tasks)
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		if t.Role == model.Active || t.Lag != nil && *t.Lag <= l.i.c.Settings.AcceptableLag {
+			t.Lag, t.Position, t.End = nil, nil, nil
+		}
+	}
 	r, err := s.Record("00000000-0000-0000-0000-000000000000")
 	if err != nil {
 		return err.Error()
@@ -123,10 +134,7 @@ func (i *Instance) status(l *link) control.Status {
 	if failed != nil {
 		s.ControlError = failed.Error()
 	}
-	generation := int32(0)
-	for _, m := range i.st.members {
-		generation = max(generation, m.generation)
-	}
+	generation := i.st.generation()
 	if generation > 0 {
 		s.Generation = &generation
 	}
@@ -140,7 +148,7 @@ func (i *Instance) status(l *link) control.Status {
 	for _, t := range i.have() {
 		s.Tasks = append(s.Tasks, i.statusTask(t, positions))
 	}
-	if i.led != nil && generation > 0 && i.ledGen == generation {
+	if i.leads() {
 		s.Round = i.led.status(generation)
 	}
 	return s

@@ -31,6 +31,7 @@ func (i *Instance) follow(mode Mode, epoch int64, allowed time.Duration) {
 		return
 	}
 	i.events.emit(Event{Kind: SwitchBegun, Mode: mode, Epoch: epoch})
+	i.resumed = time.Time{}
 	for _, s := range i.slots {
 		if s.is == slotActive && i.stopped.IsZero() {
 			i.stopped = time.Now()
@@ -90,8 +91,10 @@ func (i *Instance) goBack() {
 	})
 }
 
-// settleSwitch looks whether a mode switch is over and everything runs again;
-// i.mu is held.
+// settleSwitch looks whether everything runs again after a mode switch, which
+// ends the pause, and whether the switch is over; i.mu is held. A switch can go
+// on for long after the pause, while the leader waits for instances that do not
+// come back.
 func (i *Instance) settleSwitch(over bool) {
 	if over {
 		i.switched = true
@@ -101,21 +104,36 @@ func (i *Instance) settleSwitch(over bool) {
 			}
 		}
 	}
-	if !i.switched || i.st.sw != nil {
+	all := i.runsAll()
+	if all && i.resumed.IsZero() && !i.stopped.IsZero() {
+		i.resumed = time.Now()
+	}
+	if !i.switched || i.st.sw != nil || !all {
 		return
+	}
+	e := Event{Kind: SwitchDone, Mode: i.st.mode, Epoch: i.st.epoch}
+	if !i.stopped.IsZero() {
+		e.Pause = i.resumed.Sub(i.stopped)
+	}
+	i.switched, i.stopped, i.resumed = false, time.Time{}, time.Time{}
+	i.events.emit(e)
+}
+
+// runsAll says whether all workers are members and all that they own processes;
+// i.mu is held.
+func (i *Instance) runsAll() bool {
+	for _, m := range i.st.members {
+		if !m.in {
+			return false
+		}
 	}
 	wants, _ := i.st.wants()
 	for id, w := range wants {
 		if s := i.slots[id]; len(w.owners) > 0 && (s == nil || !s.started) {
-			return
+			return false
 		}
 	}
-	e := Event{Kind: SwitchDone, Mode: i.st.mode, Epoch: i.st.epoch}
-	if !i.stopped.IsZero() {
-		e.Pause = time.Since(i.stopped)
-	}
-	i.switched, i.stopped = false, time.Time{}
-	i.events.emit(e)
+	return true
 }
 
 // anything matches every slot.
