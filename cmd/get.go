@@ -187,7 +187,7 @@ func (o *getGroupsOptions) notes(r *reader, s *snapshot.Snapshot, rep *report.Gr
 		notes = append(notes, rep.Summary())
 	}
 	if s.Options[kclient.OptionStreams] == kclient.OptionUnsupported && !slices.Contains(o.kinds, string(model.Streams)) {
-		notes = append(notes, "broker does not support streams groups (API 89); groups of the other kinds are shown")
+		notes = append(notes, "broker does not support streams groups (API 89); other kinds are shown")
 	}
 	return notes
 }
