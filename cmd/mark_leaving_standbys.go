@@ -21,7 +21,7 @@ const standbysKey = "num.standby.replicas"
 type groupSetter interface {
 	GroupSetting(ctx context.Context, group, key string) (kclient.Setting, error)
 	SetGroupSetting(ctx context.Context, group, key string, value *string) error
-	BrokerSettings(ctx context.Context, keys ...string) map[string]string
+	BrokerSettings(ctx context.Context, broker int32, keys ...string) map[string]string
 }
 
 func (r *reader) setter() (groupSetter, error) {

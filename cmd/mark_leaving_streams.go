@@ -99,7 +99,10 @@ func (d *streamsDrain) prepare(ctx context.Context) (over bool, err error) {
 	if len(d.targets) == 0 {
 		return true, nil
 	}
-	brokers := d.set.BrokerSettings(ctx, kclient.KeyMostStandbys, kclient.KeyTaskOffsetsEvery)
+	brokers := map[string]string{}
+	if c := d.s.g.Coordinator; c != nil {
+		brokers = d.set.BrokerSettings(ctx, c.ID, kclient.KeyMostStandbys, kclient.KeyTaskOffsetsEvery)
+	}
 	if n, err := strconv.Atoi(brokers[kclient.KeyMostStandbys]); err == nil {
 		d.most = n
 	}

@@ -73,22 +73,18 @@ func (d *streamsDrain) predictCopies() []string {
 		return []string{"what the copies restore cannot be told: " + err.Error()}
 	}
 	d.plan = report.NewPlan(p, d.s.g, report.PlanOptions{Commands: d.commands})
-	if len(p.Rounds) == 0 || len(p.Rounds[0].Standbys) == 0 {
+	r := d.look.Raise
+	text := render.Count(r.Copies, "new copy")
+	if r.Copies != 1 {
+		text = strconv.Itoa(r.Copies) + " new copies"
+	}
+	switch {
+	case r.Copies == 0:
 		return nil
+	case r.Records == nil:
+		return []string{text + ", how much they restore is not known"}
 	}
-	list := p.Rounds[0].Standbys
-	text := render.Count(len(list), "new copy")
-	if len(list) > 1 {
-		text = strconv.Itoa(len(list)) + " new copies"
-	}
-	var records int64
-	for _, c := range list {
-		if c.RemainingRecords == nil {
-			return []string{text + ", how much they restore is not known"}
-		}
-		records += *c.RemainingRecords
-	}
-	return []string{text + ", ≤" + render.Int(records) + " records to restore"}
+	return []string{text + ", ≤" + render.Int(*r.Records) + " records to restore"}
 }
 
 // markAndRaise writes the old value down, then the marks, then sets the new one.

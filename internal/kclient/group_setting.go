@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -17,7 +18,6 @@ const (
 	KeyGroupStandbys    = "streams.num.standby.replicas"              // of a group
 	KeyMostStandbys     = "group.streams.max.standby.replicas"        // of the brokers: the most that a group may have
 	KeyTaskOffsetsEvery = "group.streams.task.offset.interval.ms"     // of the brokers, 4.4 and later
-	KeyTaskOffsetsLeast = "group.streams.min.task.offset.interval.ms" // likewise: not asked for more often
 )
 
 // Bounds of the reading back of a setting: brokers learn of it one after the
@@ -47,21 +47,18 @@ func (c *Client) GroupSetting(ctx context.Context, group, key string) (Setting, 
 	return s, nil
 }
 
-// BrokerSettings reads settings of the broker that answers: what it does not
-// know, and where one may not ask all of them, is left out.
-func (c *Client) BrokerSettings(ctx context.Context, keys ...string) map[string]string {
+// BrokerSettings reads settings of one broker: what it does not know, and where
+// one may not ask all of them, is left out.
+func (c *Client) BrokerSettings(ctx context.Context, broker int32, keys ...string) map[string]string {
 	out := map[string]string{}
-	for _, id := range c.anyOrder() {
-		resp, err := c.askSettings(ctx, kmsg.ConfigResourceTypeBroker, fmt.Sprint(id), keys, &id)
-		if err != nil || resp.ErrorCode != 0 {
-			continue
-		}
-		for _, x := range resp.Configs {
-			if x.Value != nil {
-				out[x.Name] = *x.Value
-			}
-		}
+	resp, err := c.askSettings(ctx, kmsg.ConfigResourceTypeBroker, strconv.Itoa(int(broker)), keys, &broker)
+	if err != nil || resp.ErrorCode != 0 {
 		return out
+	}
+	for _, x := range resp.Configs {
+		if x.Value != nil {
+			out[x.Name] = *x.Value
+		}
 	}
 	return out
 }

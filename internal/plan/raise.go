@@ -28,6 +28,9 @@ type Raise struct {
 
 	Now  []Departure // with Before standbys; by task
 	Then []Departure // with Need standbys, or with Most where Need is negative; by task
+
+	Copies  int    // that the raise to Need makes
+	Records *int64 // they restore at most; nil when not known
 }
 
 // Departure is one task that goes elsewhere, as far as that can be told: an
@@ -80,7 +83,7 @@ func NeedStandbys(in *Input, leaving []string, o Options, most int) (*Raise, err
 			r.Now = r.Then
 		}
 		if len(Missing(r.Then)) == 0 {
-			r.Need = n
+			r.Need, r.Copies, r.Records = n, d.copies, d.records
 			break
 		}
 		if !r.Stays {
@@ -98,6 +101,9 @@ type drainPlan struct {
 	before   int
 	versions []string
 	exact    bool
+
+	copies  int // of the last raise
+	records *int64
 }
 
 func newDrainPlan(in *Input, leaving []string, o Options) (*drainPlan, error) {
@@ -182,6 +188,7 @@ func (d *drainPlan) settled(n int, version string, found *departures) (*streamsS
 		return nil, err
 	}
 	s.settle()
+	d.copies, d.records = 0, new(int64)
 	if n == d.before {
 		return s, nil
 	}
@@ -190,10 +197,27 @@ func (d *drainPlan) settled(n int, version string, found *departures) (*streamsS
 		return nil, err
 	}
 	s.settle()
+	d.restores(s, copies)
 	for t, p := range s.placesOfActives() {
 		if from := before[t]; from != p {
 			found.add(t, from, p, copies, true)
 		}
 	}
 	return s, nil
+}
+
+// restores counts what copies restore that were not there.
+func (d *drainPlan) restores(s *streamsSim, had map[copyKey]bool) {
+	for k := range s.copies() {
+		if had[k] || !s.top.Stateful(k.task) {
+			continue
+		}
+		d.copies++
+		if !d.in.Logs[k.task].Known {
+			d.records = nil
+		}
+		if d.records != nil {
+			*d.records += max(0, s.ends[k.task]-k.proc.position[k.task])
+		}
+	}
 }

@@ -1,0 +1,384 @@
+//go:build realkafka
+
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// drainGroup is a streams group of three instances of one thread each, pod-a to
+// pod-c, of which pod-c is drained; 12 stateful tasks, two stores.
+type drainGroup struct {
+	*tried
+	pods map[string]string // process id by name
+	seen int               // lines of the app before pod-c stopped
+}
+
+const standbysSetting = "streams.num.standby.replicas"
+
+// startDrained starts the group and waits until its state is written.
+func (c *cluster) startDrained(t *testing.T, group string, records int, settings ...string) *drainGroup {
+	t.Helper()
+	g := &drainGroup{tried: &tried{name: group, c: c, group: group}, pods: map[string]string{}}
+	topic := group + "-in"
+	c.createTopic(t, topic, 6)
+	g.a = c.startApp(t, appSpec{group: group, topic: topic, streams: true, settings: map[string]string{"num.stream.threads": "1"}})
+	for _, pod := range []string{"pod-a", "pod-b", "pod-c"} {
+		g.pods[pod] = g.process(pod)
+		g.add(t, pod, settings...)
+	}
+	c.produce(t, topic, records, records/3, records/4)
+	g.spread(t)
+	c.waitCommitted(t, group, topic, group+"-byvalue-repartition")
+	return g
+}
+
+func (g *drainGroup) add(t *testing.T, pod string, settings ...string) {
+	t.Helper()
+	g.a.add(t, pod, append([]string{"app.process.id=" + g.pods[pod]}, settings...)...)
+}
+
+// spread waits until each instance runs four tasks and the group is at rest.
+func (g *drainGroup) spread(t *testing.T) {
+	t.Helper()
+	eventually(t, 90*time.Second, g.group+" has spread its tasks", func() bool {
+		for pod := range g.pods {
+			if active, _ := g.a.count(t, pod); active != 4 || g.a.last("STATE", pod) != "RUNNING" {
+				return false
+			}
+		}
+		return g.c.describeStreams(t, g.group).State == "Stable"
+	})
+}
+
+// again starts pod-c once more, with the state that it left.
+func (g *drainGroup) again(t *testing.T) {
+	t.Helper()
+	g.add(t, "pod-c")
+	g.spread(t)
+}
+
+// owners gives the process that runs each task.
+func (g *drainGroup) owners(t testing.TB) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	d := g.c.describeStreams(t, g.group)
+	for _, m := range d.Members {
+		for _, id := range taskIDs(m.Assignment.ActiveTasks) {
+			out[id.String()] = m.ProcessID
+		}
+	}
+	return out
+}
+
+// setting gives a setting of the group and whether it is the group's own.
+func (c *cluster) setting(t testing.TB, group, key string) (value string, own bool) {
+	t.Helper()
+	req := kmsg.NewPtrDescribeConfigsRequest()
+	rs := kmsg.NewDescribeConfigsRequestResource()
+	rs.ResourceType, rs.ResourceName, rs.ConfigNames = kmsg.ConfigResourceTypeGroupConfig, group, []string{key}
+	req.Resources = append(req.Resources, rs)
+	resp, err := req.RequestWith(t.Context(), c.client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range resp.Resources[0].Configs {
+		if x.Name == key && x.Value != nil {
+			return *x.Value, x.Source == kmsg.ConfigSourceGroupConfig
+		}
+	}
+	t.Fatalf("the broker tells no %s of group %s: %+v", key, group, resp.Resources[0])
+	return "", false
+}
+
+// asBefore makes sure that the group has no setting of its own, no mark and no
+// record of a drain.
+func (g *drainGroup) asBefore(t testing.TB) {
+	t.Helper()
+	if v, own := g.c.setting(t, g.group, standbysSetting); v != "0" || own {
+		t.Errorf("%s is %s, the group's own: %t; it was 0, the brokers' default", standbysSetting, v, own)
+	}
+	var d struct {
+		Verdict struct{ Findings []struct{ Code, Text string } }
+		Marks   []struct{ Instance string }
+	}
+	res := g.c.streamctl(t, "describe", "group", g.group, "-o", "json")
+	if err := json.Unmarshal([]byte(res.stdout), &d); err != nil {
+		t.Fatalf("%v: %s%s", err, res.stdout, res.stderr)
+	}
+	for _, f := range d.Verdict.Findings {
+		if f.Code == "raised-standbys" || f.Code == "leaving" || f.Code == "stale-mark" {
+			t.Errorf("finding %s: %s", f.Code, f.Text)
+		}
+	}
+	if len(d.Marks) > 0 {
+		t.Errorf("marks are left: %+v", d.Marks)
+	}
+}
+
+// finding reports whether describe shows a finding.
+func (g *drainGroup) finding(t testing.TB, code string) bool {
+	t.Helper()
+	res := g.c.streamctl(t, "describe", "group", g.group, "-o", "json")
+	return strings.Contains(res.stdout, `"code":"`+code+`"`)
+}
+
+// drainDoc is the document of mark-leaving on a streams group.
+type drainDoc struct {
+	Done     bool
+	Standbys struct {
+		Before, Set, Left *string
+		Need              *int
+		PutBack           bool `json:"put_back"`
+		Safe              *string
+		Departures        []struct {
+			Task, Answer string
+			To           []string
+		}
+	}
+	Leaving *struct {
+		HandedOver []struct {
+			Task, To string
+			Cold     *bool
+		} `json:"handed_over"`
+	}
+	Wait *struct{ Met bool }
+}
+
+// drainRun is a streamctl process that drains, with what it says.
+type drainRun struct {
+	g   *drainGroup
+	cmd *exec.Cmd
+	out bytes.Buffer
+
+	mu    sync.Mutex
+	lines []string
+	done  chan struct{}
+}
+
+// The beginnings of what it says at its steps.
+const (
+	stepNoted  = "noted in topic"
+	stepMarked = "marked:"
+	stepSet    = "set:"
+	stepSafe   = "safe to stop:"
+	stepGone   = "pod-c gone;"
+	stepBack   = "put back:"
+)
+
+// drain starts mark-leaving of pod-c and calls at for each line on stderr, in
+// order, as soon as it comes.
+func (g *drainGroup) drain(t *testing.T, at func(d *drainRun, line string), args ...string) *drainRun {
+	t.Helper()
+	args = append([]string{"mark-leaving", "pod-c", "-g", g.group, "-o", "json", "--bootstrap-server", g.c.addrs[0]}, args...)
+	d := &drainRun{g: g, cmd: streamctlCmd(context.Background(), t, args...), done: make(chan struct{})}
+	d.cmd.Stdout = &d.out
+	pipe, err := d.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(d.done)
+		for sc := bufio.NewScanner(pipe); sc.Scan(); {
+			line := strings.TrimSpace(sc.Text())
+			d.mu.Lock()
+			d.lines = append(d.lines, line)
+			d.mu.Unlock()
+			if at != nil {
+				at(d, line)
+			}
+		}
+	}()
+	t.Cleanup(func() { _ = d.cmd.Process.Kill() }) // where the test failed half-way
+	return d
+}
+
+// signalled sends a signal when a line begins so.
+func signalled(begins string, s os.Signal) func(*drainRun, string) {
+	return func(d *drainRun, line string) {
+		if strings.HasPrefix(line, begins) {
+			_ = d.cmd.Process.Signal(s) // Wait tells
+		}
+	}
+}
+
+// says waits for a line.
+func (d *drainRun) says(t *testing.T, begins string) {
+	t.Helper()
+	eventually(t, 90*time.Second, "mark-leaving says "+begins, func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return slices.ContainsFunc(d.lines, func(l string) bool { return strings.HasPrefix(l, begins) }) || d.ended(t)
+	})
+}
+
+func (d *drainRun) ended(t *testing.T) bool {
+	select {
+	case <-d.done:
+		t.Fatalf("mark-leaving has ended: %s\n%s", strings.Join(d.lines, "\n"), d.out.String())
+	default:
+	}
+	return false
+}
+
+// end waits for the process; its code is -1 when a signal killed it.
+func (d *drainRun) end(t *testing.T) (int, drainDoc, string) {
+	t.Helper()
+	select {
+	case <-d.done:
+	case <-time.After(2 * time.Minute):
+		t.Fatalf("mark-leaving does not end; it said\n%s", strings.Join(d.lines, "\n"))
+	}
+	_ = d.cmd.Wait() // the code tells
+	var doc drainDoc
+	if d.out.Len() > 0 {
+		if err := json.Unmarshal(d.out.Bytes(), &doc); err != nil {
+			t.Fatalf("%v: %s", err, d.out.String())
+		}
+	}
+	return d.cmd.ProcessState.ExitCode(), doc, strings.Join(d.lines, "\n")
+}
+
+// stop stops pod-c.
+func (g *drainGroup) stop(t *testing.T) {
+	t.Helper()
+	g.seen = len(g.a.proc.output())
+	g.a.closeInstance(t, "pod-c")
+}
+
+// whereForetold makes sure that the drain was right: every task went where it
+// was foretold, and no active task restored more than a few records.
+func (g *drainGroup) whereForetold(t *testing.T, doc drainDoc) {
+	t.Helper()
+	owners := g.owners(t)
+	told := map[string][]string{}
+	for _, d := range doc.Standbys.Departures {
+		told[d.Task] = d.To
+	}
+	if len(told) < 4 {
+		t.Errorf("%d departures were foretold, want 4 or more: %+v", len(told), doc.Standbys)
+	}
+	for task, to := range told {
+		if to[0] != owners[task] {
+			t.Errorf("%s is with %s, foretold was %v", task, owners[task], to)
+		}
+	}
+	if doc.Leaving == nil || len(doc.Leaving.HandedOver) < 4 {
+		t.Errorf("handed over: %+v", doc.Leaving)
+	} else {
+		for _, h := range doc.Leaving.HandedOver {
+			if h.Cold == nil || *h.Cold {
+				t.Errorf("%s on %s: cold %v", h.Task, h.To, h.Cold)
+			}
+		}
+	}
+	g.noneCold(t)
+}
+
+// coldRestore is how many records a restore of an active task must have at least
+// to be one: a copy that has caught up has next to none left.
+const coldRestore = 50
+
+// noneCold makes sure that no active task restored since pod-c stopped.
+func (g *drainGroup) noneCold(t *testing.T) {
+	t.Helper()
+	if n := g.cold(t); n > 0 {
+		t.Errorf("%d stores of active tasks restored cold", n)
+	}
+}
+
+// cold counts the stores that active tasks of the others restored since pod-c
+// stopped.
+func (g *drainGroup) cold(t *testing.T) int {
+	t.Helper()
+	n := 0
+	for _, l := range g.a.proc.output()[g.seen:] {
+		words := strings.Fields(l)
+		if len(words) != 4 || words[0] != "RESTORE" || words[1] == "pod-c" {
+			continue
+		}
+		records, err := strconv.Atoi(words[3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if records >= coldRestore {
+			t.Log(l)
+			n++
+		}
+	}
+	return n
+}
+
+// unmark ends a drain at once.
+func (g *drainGroup) unmark(t *testing.T, instance string) {
+	t.Helper()
+	res := g.c.streamctl(t, "unmark", instance, "-g", g.group)
+	if res.code != 0 {
+		t.Errorf("unmark: exit %d\n%s%s", res.code, res.stdout, res.stderr)
+	}
+	g.asBefore(t)
+	eventually(t, 30*time.Second, g.group+" is at rest", func() bool { return g.c.describeStreams(t, g.group).State == "Stable" })
+}
+
+// finish goes on with a drain and stops pod-c when it is safe.
+func (g *drainGroup) finish(t *testing.T) {
+	t.Helper()
+	d := g.drain(t, nil, "--raise-standbys", "--wait", "--timeout", "2m")
+	d.says(t, stepSafe)
+	g.stop(t)
+	code, doc, said := d.end(t)
+	if code != 0 || !doc.Standbys.PutBack {
+		t.Errorf("exit %d, %+v\n%s", code, doc, said)
+	}
+	g.whereForetold(t, doc)
+	g.asBefore(t)
+}
+
+// fresh starts all instances anew, with settings and without state.
+func (g *drainGroup) fresh(t *testing.T, settings ...string) {
+	t.Helper()
+	for pod := range g.pods {
+		g.a.closeInstance(t, pod)
+	}
+	for pod := range g.pods {
+		if err := os.RemoveAll(filepath.Join(g.a.dir, pod)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for pod := range g.pods {
+		g.add(t, pod, settings...)
+	}
+	g.spread(t)
+}
+
+// deleteSetting takes the group's own value away.
+func (c *cluster) deleteSetting(t testing.TB, group, key string) {
+	t.Helper()
+	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	rs := kmsg.NewIncrementalAlterConfigsRequestResource()
+	rs.ResourceType, rs.ResourceName = kmsg.ConfigResourceTypeGroupConfig, group
+	cfg := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+	cfg.Name, cfg.Op = key, kmsg.IncrementalAlterConfigOpDelete
+	rs.Configs = append(rs.Configs, cfg)
+	req.Resources = append(req.Resources, rs)
+	if resp, err := req.RequestWith(t.Context(), c.client); err != nil || resp.Resources[0].ErrorCode != 0 {
+		t.Fatalf("delete %s of group %s: %v %+v", key, group, err, resp)
+	}
+}
