@@ -121,6 +121,7 @@ type groupBuilder struct {
 	targets         map[model.TaskID]string         // streams groups: member that the target gives an active to
 	targetStandbys  map[model.TaskID]int            // streams groups: standbys in the target
 	handingOver     bool                            // worker groups: another round follows, tasks may be between owners
+	plugIn          *plugInRound                    // classic groups: the round by its leader's word; nil unless it is the present one
 	control         *control.State                  // what the control topic adds up to; nil when it was not read
 	status          map[string]*instanceStatus      // worker groups: status records of the present round, by instance
 	partitionOwners map[model.TopicPartition]string // groups that are no stream groups: member ids

@@ -42,7 +42,8 @@ type appMember struct {
 	standby string
 	owned   string
 	sums    map[string]int64
-	next    int64 // 0 means nothing planned; see at once
+	tags    string // one client tag, without value
+	next    int64  // 0 means nothing planned; see at once
 	code    groupmeta.ErrorCode
 	format  int32 // of its subscription; 0 is the app's
 	latest  int32
@@ -139,6 +140,9 @@ func first(n ...int32) int32 {
 func (a *app) metadata(m *appMember) []byte {
 	format := first(m.format, a.format)
 	info := groupmeta.SubscriptionInfo{Version: format, LatestSupportedVersion: first(m.latest, a.latest, format), ProcessID: process(m.process)}
+	if m.tags != "" {
+		info.ClientTags = append(info.ClientTags, groupmeta.ClientTag{Key: m.tags})
+	}
 	for name, sum := range m.sums {
 		t := wireTask(ids(name)[0])
 		switch {

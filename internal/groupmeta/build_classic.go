@@ -19,10 +19,15 @@ func (b *groupBuilder) classic() {
 	}
 	b.classicBasis()
 	b.summarizeMetadata()
+	b.readPlugIn()
 	b.nextRebalance()
 	b.classicTopology()
 	b.placeTasks()
-	b.inferLearners()
+	if b.plugIn != nil {
+		b.plugInRoles()
+	} else {
+		b.inferLearners()
+	}
 	b.unowned()
 	b.markLeftovers()
 }

@@ -90,7 +90,12 @@ func (b *groupBuilder) honour(mark *model.Mark, in *model.Instance) {
 	if own != nil && own.ID == mark.ID {
 		mark.Honoured, mark.RemainingMs, mark.Expired = true, own.RemainingMs, own.Expired
 	}
-	if s, ok := b.control.Status[in.ID]; ok {
+	if b.g.PlugIn != nil { // its leader says it for all
+		mark.Honoured = b.plugIn != nil && b.control.Honoured(in.ID, mark.ID)
+		if s := b.control.Status[in.ID]; mark.Honoured && in.ID == b.g.PlugIn.Leader {
+			mark.RemainingMs, mark.Expired = s.RemainingMs, s.Expired
+		}
+	} else if s, ok := b.control.Status[in.ID]; ok {
 		mark.Honoured = s.Honours(mark.ID)
 		if mark.Honoured {
 			mark.RemainingMs, mark.Expired = s.RemainingMs, s.Expired

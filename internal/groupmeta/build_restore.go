@@ -39,6 +39,7 @@ func (b *groupBuilder) readRestore() {
 			switch b.g.Kind {
 			case model.Classic:
 				restoreFromSum(m, t, s)
+				b.restoreFromPlugIn(m, t, s)
 			case model.Streams:
 				b.restoreFromOffset(m, t, s)
 			case model.Worker:

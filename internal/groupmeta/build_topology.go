@@ -33,6 +33,7 @@ type subtopologyParts struct {
 	repartitions map[string]bool // those of sources that are repartition topics
 	sinks        []string
 	changelogs   []string // mapped to it, sorted
+	stores       []string // by the leader's word only
 	seen         map[int32]bool
 	counted      int32 // tasks by the partitions of its topics; 0 when not known
 	state        bool  // some member reports or stands by for state of it
@@ -63,11 +64,14 @@ func (b *groupBuilder) classicTopology() {
 	if len(b.subs) > 0 {
 		b.g.Topology.Source = "assignment"
 	}
-	if b.o.Topology != nil {
+	switch {
+	case b.o.Topology != nil:
 		b.topologyFromFile(b.o.Topology)
+	case b.plugIn != nil:
+		b.topologyFromStatus()
 	}
 	b.countTasks()
-	if b.o.Topology == nil {
+	if b.o.Topology == nil && b.plugIn == nil {
 		b.mapChangelogs()
 	}
 	b.finishTopology()
@@ -157,6 +161,7 @@ func (b *groupBuilder) finishTopology() {
 			RepartitionSinkTopics:   sortedTopics(s.sinks),
 			RepartitionSourceTopics: slices.Sorted(maps.Keys(s.repartitions)),
 			ChangelogTopics:         sortedTopics(s.changelogs),
+			Stores:                  s.stores,
 			Partitions:              s.partitions(),
 			Stateful:                s.stateful,
 			Inferred:                s.inferred,

@@ -31,8 +31,8 @@ type Control struct {
 // RaisedStandbys says that num.standby.replicas of a streams group was raised so
 // that instances can stop, and is to be put back.
 type RaisedStandbys struct {
-	Before    string   // "" when not known
-	BeforeOwn bool     // that was the group's own setting, not the brokers' default
+	Before    string // "" when not known
+	BeforeOwn bool   // that was the group's own setting, not the brokers' default
 	Set       string
 	Instances []string // UUIDs that it was raised for
 	Gone      bool     // none of them is in the group any more

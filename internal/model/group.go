@@ -88,6 +88,7 @@ type Group struct {
 	Offsets    []PartitionOffset
 	Marks      []Mark   // by instance; stale ones too
 	Control    *Control // what the control topic says besides marks; nil when there is none, or it was not read
+	PlugIn     *PlugIn  // classic groups: of our assignor; nil where no instance is known to have it
 
 	Findings []Finding
 	Errors   []ReadError // what could not be read; not empty means exit code 1
@@ -141,7 +142,7 @@ type NextRebalance struct {
 
 // Topology is what is known about the sub-topologies.
 type Topology struct {
-	Source        string // "broker", "assignment", "file", "inferred", "metadata"; "" when nothing is known
+	Source        string // "broker", "assignment", "file", "inferred", "metadata", "status"; "" when nothing is known
 	Epoch         *int32 // streams groups
 	Subtopologies []Subtopology
 	Tree          *TopologyTree // nil unless a full description is known
@@ -157,9 +158,10 @@ type Subtopology struct {
 	RepartitionSinkTopics   []string
 	RepartitionSourceTopics []string
 	ChangelogTopics         []string
-	Partitions              int32 // number of tasks; 0 when unknown
-	Stateful                *bool // nil when it cannot be told
-	Inferred                bool  // changelogs or stateful were worked out, not read
+	Stores                  []string // names of its state stores; nil where nobody told
+	Partitions              int32    // number of tasks; 0 when unknown
+	Stateful                *bool    // nil when it cannot be told
+	Inferred                bool     // changelogs or stateful were worked out, not read
 }
 
 // TopologyTree is a full topology description.
@@ -245,6 +247,7 @@ const (
 	FindingConverging             = "converging"
 	FindingNotReady               = "not-ready"
 	FindingMixedVersions          = "mixed-versions"
+	FindingMixedPlugIn            = "mixed-plug-in"
 	FindingVersionProbing         = "version-probing"
 	FindingAssignmentError        = "assignment-error"
 	FindingIncompleteSourceTopics = "incomplete-source-topics"
@@ -270,7 +273,7 @@ const (
 func FindingCodes() []string {
 	return []string{
 		FindingAssignmentError, FindingBeyondEnd, FindingConverging, FindingEmpty, FindingIdleThreads,
-		FindingIncompleteSourceTopics, FindingLearning, FindingLeaving, FindingMissingStandby, FindingMixedVersions,
+		FindingIncompleteSourceTopics, FindingLearning, FindingLeaving, FindingMissingStandby, FindingMixedPlugIn, FindingMixedVersions,
 		FindingMoving, FindingNoCommit, FindingNotReady, FindingNotUnderstood, FindingNotVisible, FindingOverdue,
 		FindingPossibleLeftover, FindingRaisedStandbys, FindingRebalancing, FindingRestoring, FindingShutdownRequested, FindingSilent,
 		FindingStaleMark, FindingTopicMissing, FindingUnassigned, FindingUnbalanced, FindingUndecodable, FindingVersionProbing,

@@ -95,6 +95,7 @@ type Task struct {
 	TargetOnly bool   // streams groups: in the target, not yet held
 	LeavesTo   string // streams groups: member id that the target gives it to; "" when it stays
 	Release    bool   // worker groups: to be given up
+	Reason     string // why a learner was started: "evacuation", "balance", "unknown"; "" where nobody told, and for others
 	Parked     bool   // standby only for the round in which it is handed over (wire-formats.md, section 10)
 	Partitions []TopicPartition
 	Stateful   *bool // nil when it cannot be told
