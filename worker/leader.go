@@ -43,15 +43,34 @@ func (s *state) decide(protocolType string, r seat.Round, hold bool) (*leaderRou
 	in := assign.LearnerInput{Topology: l.top, Settings: assign.LearnerSettings{
 		Factor: s.set.BalancingFactor, MaxLearners: int(s.set.MaxLearners), Standbys: int(s.set.StandbyReplicas), AcceptableLag: s.set.AcceptableLag,
 	}}
+	partly := l.partly()
 	for _, id := range l.order {
 		one := l.instance(id)
 		if hold {
-			one.Workers[0].SwitchOpen, one.Workers[0].LastInstances = true, len(l.order)+1
+			one.Workers[0].SwitchOpen = true
+		}
+		if hold || partly {
+			one.Workers[0].LastInstances = len(l.order) + 1
 		}
 		in.Instances = append(in.Instances, one)
 	}
 	l.result = assign.Learner(in)
 	return l, nil
+}
+
+// partly says whether an instance is there with some of its workers only. It is
+// not back from a mode switch then.
+func (l *leaderRound) partly() bool {
+	here := map[string]int32{}
+	for _, m := range l.members {
+		here[m.Instance]++
+	}
+	for _, m := range l.members {
+		if here[m.Instance] < m.Workers {
+			return true
+		}
+	}
+	return false
 }
 
 // topology is the tasks of the group: of each subtopology as many as its inputs
