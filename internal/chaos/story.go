@@ -49,9 +49,9 @@ func three(t testing.TB, group string, seeds []string) *Job {
 	return j
 }
 
-// over looks at the end whether every record was counted, once where nothing
+// Finish looks at the end whether every record was counted, once where nothing
 // crashed, and by one active at a time.
-func (j *Job) over(crashed bool) {
+func (j *Job) Finish(crashed bool) {
 	j.T.Helper()
 	j.Produce(20)
 	j.Probe("end")
@@ -84,7 +84,7 @@ func scaleUp(t testing.TB, seeds []string) {
 	j.Becomes("S1[T2] S2[T3,T4] S3[T5] S4[T1] S5[] learns T3")
 	j.Gate("T1", "T3")
 	j.Becomes("S1[T2] S2[T4] S3[T5] S4[T1] S5[T3]")
-	j.over(false)
+	j.Finish(false)
 }
 
 func leaderCrash(t testing.TB, seeds []string) {
@@ -94,7 +94,7 @@ func leaderCrash(t testing.TB, seeds []string) {
 	j.Becomes("S1[T1,T2] S2[T3,T4] S3[T5] S4[] learns T1")
 	j.Kill("S1")
 	j.Becomes("S2[T3,T4] S3[T2,T5] S4[T1]")
-	j.over(true)
+	j.Finish(true)
 }
 
 func scaleDown(t testing.TB, seeds []string) {
@@ -112,7 +112,7 @@ func scaleDown(t testing.TB, seeds []string) {
 	if m, ok := j.State().Leaving[j.Pod("S2").ID]; ok {
 		t.Errorf("the mark is still there: %+v", m)
 	}
-	j.over(false)
+	j.Finish(false)
 }
 
 func fromTheGround(t testing.TB, seeds []string) {
@@ -136,5 +136,5 @@ func fromTheGround(t testing.TB, seeds []string) {
 	if sizes[2] != 2 || sizes[1] != 1 {
 		t.Errorf("the group ends at %s, not at 2, 2 and 1 tasks", j.Picture())
 	}
-	j.over(false)
+	j.Finish(false)
 }

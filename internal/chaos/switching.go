@@ -45,7 +45,7 @@ func SwitchAndBack(t testing.TB, group string, seeds []string, bound time.Durati
 	if g := j.gaps(); len(g) > 0 && g[0].length > bound {
 		t.Errorf("task %s was without an active for %v, more than %v", j.label(g[0].task), g[0].length, bound)
 	}
-	j.over(false)
+	j.Finish(false)
 	return pauses
 }
 

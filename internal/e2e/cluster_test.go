@@ -40,6 +40,10 @@ type cluster struct {
 	admin  *kadm.Client
 }
 
+// delayOfWorkers is how long the brokers of "workers" wait for members of a new
+// group.
+const delayOfWorkers = time.Second
+
 // sharedClusters are the clusters that tests may share, by name.
 func sharedClusters() map[string]clusterSpec {
 	return map[string]clusterSpec{
@@ -48,7 +52,10 @@ func sharedClusters() map[string]clusterSpec {
 			"group.streams.min.task.offset.interval.ms": "1000", // members report their positions that often;
 			"group.streams.task.offset.interval.ms":     "1000", // the default is a minute
 		}},
-		"three":  {version: v431, brokers: 3},
+		"three": {version: v431, brokers: 3},
+		"workers": {version: v431, brokers: 3, props: map[string]string{
+			"group.initial.rebalance.delay.ms": strconv.FormatInt(delayOfWorkers.Milliseconds(), 10),
+		}},
 		"secure": {version: v431, brokers: 1, secure: true},
 	}
 }
