@@ -39,6 +39,7 @@ type Drain struct {
 	moves   []*Handover
 	last    DrainLook
 	looked  bool
+	led     ledRounds // of apps with our assignor
 }
 
 // draining is what is known of one target.
@@ -116,6 +117,9 @@ func NewDrain(targets []DrainTarget) *Drain {
 // Begin takes the group as it was before the marks were written: who runs what.
 func (d *Drain) Begin(g *model.Group) {
 	owners := d.ownersNow(g)
+	if p := g.PlugIn; p != nil {
+		d.led = ledRounds{leader: p.Leader, offset: p.Offset}
+	}
 	for _, t := range d.targets {
 		if in := instance(g, t.ID); in != nil {
 			t.take(in, owners)
@@ -145,9 +149,13 @@ func (d *Drain) Look(g *model.Group, s *control.State, at time.Time) DrainLook {
 		out.Open, out.Moved, out.Met, out.Over = true, nil, false, false
 		return out
 	}
-	d.samples.Add(g, at)
-	d.stand(g, at)
 	out := DrainLook{Round: newestRound(g, s)}
+	if g.PlugIn == nil {
+		d.samples.Add(g, at)
+		d.stand(g, at)
+	} else {
+		out.Round = d.roundOfPlugIn(g, at)
+	}
 	owners := d.ownersNow(g)
 	for _, t := range d.targets {
 		d.judge(t, g, s, at, owners)
@@ -165,7 +173,7 @@ func (d *Drain) judge(t *draining, g *model.Group, s *control.State, at time.Tim
 	in := instance(g, t.ID)
 	mark, marked := s.Leaving[t.ID]
 	said, spoke := s.Status[t.ID]
-	t.honoured = t.honoured || spoke && said.Honours(t.Mark)
+	t.honoured = t.honoured || s.Honoured(t.ID, t.Mark)
 	t.expired = t.expired || spoke && said.Expired && said.Honours(t.Mark)
 	if in != nil {
 		t.take(in, owners)
@@ -225,7 +233,10 @@ func (d *Drain) outcome(g *model.Group, s *control.State, owners map[model.TaskI
 		if !t.honoured && !t.departed {
 			_, spoke := s.Status[t.ID]
 			text := "the mark of " + t.Name + " is not honoured yet"
-			if !spoke {
+			switch {
+			case g.PlugIn != nil:
+				text += ": " + unhonoured(g.PlugIn)
+			case !spoke:
 				text += ": it has published no status"
 			}
 			out.Waiting = append(out.Waiting, text)

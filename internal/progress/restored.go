@@ -11,7 +11,7 @@ func (j *Judge) restored(s *Status, g *model.Group) {
 		return
 	}
 	s.block(ownerless(g)...)
-	old := g.Positions.Basis == model.PositionsLastRound || g.Positions.Basis == "" || g.Positions.Basis == model.PositionsNone
+	old := g.AsOfLastRound() || g.Positions.Basis == "" || g.Positions.Basis == model.PositionsNone
 	silent := false
 	seen := 0
 	eachTask(g, func(in *model.Instance, m *model.Member, t *model.Task) {

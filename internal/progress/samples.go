@@ -50,14 +50,18 @@ type Samples struct {
 func NewSamples() *Samples { return &Samples{of: map[copyKey][]sample{}} }
 
 func live(g *model.Group) bool {
-	return g.Positions.Basis == model.PositionsHeartbeat || g.Positions.Basis == model.PositionsStatus
+	return (g.Positions.Basis == model.PositionsHeartbeat || g.Positions.Basis == model.PositionsStatus) && !g.AsOfLastRound()
 }
 
 // Add takes the positions of one look.
 func (s *Samples) Add(g *model.Group, at time.Time) {
-	if !live(g) {
-		return
+	if live(g) {
+		s.add(g, at)
 	}
+}
+
+// add takes them whatever they are.
+func (s *Samples) add(g *model.Group, at time.Time) {
 	eachTask(g, func(_ *model.Instance, m *model.Member, t *model.Task) {
 		if t.Restore.Position == nil {
 			return

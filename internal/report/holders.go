@@ -109,7 +109,7 @@ const behind = 10_000
 // task of a classic group that had to restore when its member last joined does
 // not: that is history, and nothing tells whether it still restores.
 func standsOut(g *model.Group) func(holder) bool {
-	old := g.Positions.Basis == model.PositionsLastRound
+	old := g.AsOfLastRound()
 	return func(h holder) bool { return taskStandsOut(h.task, old) }
 }
 

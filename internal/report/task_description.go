@@ -108,7 +108,7 @@ func (d *TaskDescription) facts(s *screen) []render.Fact {
 		}
 		if r.Basis != "" && r.Basis != model.RestoreNone {
 			text += ", by " + r.Basis
-			if d.g.Positions.Basis == model.PositionsLastRound {
+			if d.g.AsOfLastRound() {
 				text += " as of the last round"
 			}
 		}

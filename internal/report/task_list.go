@@ -181,7 +181,7 @@ func restoreCell(g *model.Group, t *model.Task) render.Cell {
 // known of it: ready rather than restoring.
 func restoreWord(g *model.Group, t *model.Task) string {
 	r := &t.Restore
-	if r.State == model.Restoring && t.Role == model.Active && g.Positions.Basis == model.PositionsLastRound && r.RemainingRecords != nil && *r.RemainingRecords <= behind {
+	if r.State == model.Restoring && t.Role == model.Active && g.AsOfLastRound() && r.RemainingRecords != nil && *r.RemainingRecords <= behind {
 		return "ready~"
 	}
 	return cmp.Or(string(r.State), string(model.RestoreUnknown))
