@@ -25,6 +25,9 @@ type classicSim struct {
 	now    float64 // ms since the change
 	last   *assign.Result
 
+	plug    *plugInRules // nil: Kafka's own assignor
+	missing int          // standbys that found no instance, in the last round of plug
+
 	trigger string // of the next round
 	gapMs   float64
 	gone    []int32
@@ -127,7 +130,7 @@ func (c *classicSim) process(from *Instance, party int32) *classicProc {
 // the group is changed, count as caught up since.
 func (c *classicSim) asReported(p *classicProc, t assign.Task) bool {
 	n, ok := p.position[t]
-	if !ok || len(c.o.Changes) > 0 || n <= 0 || n+c.set.AcceptableLag >= c.ends[t] {
+	if !ok || len(c.o.Changes) > 0 || c.in.plug != nil || n <= 0 || n+c.set.AcceptableLag >= c.ends[t] {
 		return false
 	}
 	c.rec.reported = append(c.rec.reported, holding{t, p.party})
@@ -193,7 +196,7 @@ func (c *classicSim) round() (bool, error) {
 		return true, nil
 	}
 	c.join()
-	res, err := assign.HighAvailability{}.Assign(c.group())
+	res, err := c.decide(c.group())
 	if err != nil {
 		return false, fmt.Errorf("group %q: %w", c.in.Group, err)
 	}
@@ -211,6 +214,14 @@ func (c *classicSim) round() (bool, error) {
 	st.unowned = c.withheld(&st)
 	c.rec.add(st)
 	return true, nil
+}
+
+// decide is what the leader decides.
+func (c *classicSim) decide(g *assign.Group) (*assign.Result, error) {
+	if c.plug != nil {
+		return c.plug.decide(g)
+	}
+	return assign.HighAvailability{}.Assign(g)
 }
 
 // had tells how far a party's copy of a task is; what was opened in this very
@@ -259,6 +270,8 @@ func (c *classicSim) plan(res *assign.Result) {
 		c.trigger, c.gapMs = TriggerHandOver, 0
 	case early > 0:
 		c.trigger, c.gapMs = TriggerHandOver, float64(c.set.heartbeatMs)
+	case c.plug != nil:
+		c.trigger, c.gapMs, c.due = c.plug.next(res)
 	case res.Probing:
 		c.trigger, c.gapMs = TriggerProbing, float64(c.set.probingMs)
 	default:

@@ -32,6 +32,10 @@ func (c *classicSim) change(list []Change, first bool) error {
 		case Partitions:
 			text, err = c.partitions(x)
 		case Leaving:
+			if c.plug != nil {
+				text, err = c.plug.mark(x)
+				break
+			}
 			err = &ChangeError{x.Describe(), "classic groups honour no marks; a plan with --remove tells what a stop does"}
 		default:
 			err = &ChangeError{ch.Describe(), "is not for classic groups"}
@@ -75,7 +79,11 @@ func (c *classicSim) unasked() {
 	case early:
 		c.due, c.trigger, c.gapMs = true, TriggerHandOver, float64(c.set.heartbeatMs)
 	case c.in.NextMs != nil:
-		c.begin(TriggerProbing, float64(*c.in.NextMs))
+		trigger := TriggerProbing
+		if c.plug != nil {
+			trigger = TriggerFollowUp
+		}
+		c.begin(trigger, float64(*c.in.NextMs))
 	default:
 		c.begin(anyRebalance, 0)
 	}

@@ -13,6 +13,10 @@ func (c *classicSim) partitions(x Partitions) (string, error) {
 // finish ends the plan. When rounds were cut off, the target that every round
 // comes nearer to is the end, with so many moves a probing interval.
 func (c *classicSim) finish(bounded bool) error {
+	if c.plug != nil {
+		c.plug.finish(bounded)
+		return nil
+	}
 	if !bounded || c.last == nil {
 		return nil
 	}

@@ -116,14 +116,16 @@ func (c *classicSim) progress(ms float64) {
 	switch {
 	case ms <= 0:
 		return
-	case c.follow == FollowRate && c.o.Rate.Known():
+	case c.o.Rate.Known() && (c.follow == FollowRate || c.plug != nil):
 		for _, p := range c.procs {
 			if !p.gone {
 				c.restore(p, ms/1000)
 			}
 		}
 		return
-	case c.follow == FollowSlow && !long:
+	case c.plug != nil && !c.plug.restores():
+		return
+	case c.plug == nil && c.follow == FollowSlow && !long:
 		return
 	}
 	for _, p := range c.procs {

@@ -72,6 +72,10 @@ type Counts struct {
 // (probing.rebalance.interval.ms).
 const TriggerProbing = "probing rebalance"
 
+// TriggerFollowUp is the trigger of a round that our assignor in a classic group
+// asks for while learners run.
+const TriggerFollowUp = "follow-up"
+
 // TriggerHandOver is the trigger of a round that only ends a hand-over. It is
 // not counted in Totals.Rounds.
 const TriggerHandOver = "hand-over"

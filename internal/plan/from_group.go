@@ -38,6 +38,7 @@ func FromGroup(g *model.Group) (*Input, error) {
 	}
 	in.timing(g)
 	in.instances(g)
+	in.plugIn(g)
 	in.planned(g)
 	in.restoring(g)
 	return in, nil

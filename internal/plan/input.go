@@ -37,6 +37,7 @@ type Input struct {
 	Findings []Finding // about what the group told
 
 	group *model.Group // nil in a scenario
+	plug  *plugIn      // classic groups whose leader has our assignor; nil elsewhere
 	more  int          // tasks of the topology that come with the change (withPartitions)
 }
 

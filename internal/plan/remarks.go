@@ -37,6 +37,9 @@ func (p *Plan) remarks(in *Input, o *Options, assignor string, r *run) {
 	if len(p.Rounds) > 0 && p.Rounds[0].Trigger == anyRebalance {
 		p.find(NoteAssumed, "nothing is planned: these rounds come when something asks for a rebalance")
 	}
+	if in.plug != nil && assignor == NameLearner {
+		p.plugInRemarks(in, o, r)
+	}
 	switch assignor {
 	case assign.NameHighAvailability:
 		p.classicRemarks(in, o, r)

@@ -27,6 +27,7 @@ const (
 	KeyRejoin        = "rejoin.policy"
 	KeyFactor        = "stream.worker.balancing.factor"
 	KeyScaleDown     = "scale.down.timeout.ms"
+	KeyFollowUp      = "streamctl.followup.interval.ms"
 )
 
 // longestMs bounds settings that are times: a year. What is longer says "never",
@@ -36,7 +37,7 @@ const longestMs = 365 * 24 * 3600 * 1000
 // settingSpec is one setting: who reads it, its default and the least value.
 type settingSpec struct {
 	key       string
-	assignors string // letters: h, s, l
+	assignors string // letters: h, s, l, and p for learner as the plug-in of classic groups
 	preset    string
 	numeric   bool
 	least     int64
@@ -51,6 +52,7 @@ type settings struct {
 	maxLearners                       int
 	eager                             bool
 	scaleDownMs                       int64 // negative: no deadline
+	followUpMs                        int64
 
 	taken        []Setting // by key
 	sessionTaken bool      // the session timeout is a default
@@ -58,20 +60,21 @@ type settings struct {
 
 func settingSpecs() []settingSpec {
 	return []settingSpec{
-		{KeyAcceptableLag, "hl", "10000", true, 0, func(s *settings, _ string, n int64) { s.AcceptableLag = n }},
-		{KeyHeartbeat, "hsl", "3000", true, 1, func(s *settings, _ string, n int64) { s.heartbeatMs = n }},
+		{KeyAcceptableLag, "hlp", "10000", true, 0, func(s *settings, _ string, n int64) { s.AcceptableLag = n }},
+		{KeyHeartbeat, "hslp", "3000", true, 1, func(s *settings, _ string, n int64) { s.heartbeatMs = n }},
 		{KeyMaxLearners, "l", "unlimited", true, 1, func(s *settings, _ string, n int64) { s.maxLearners = int(min(n, math.MaxInt32)) }},
-		{KeyWarmups, "h", "2", true, 1, func(s *settings, _ string, n int64) { s.MaxWarmups = int(min(n, math.MaxInt32)) }},
-		{KeyStandbys, "hsl", "0", true, 0, func(s *settings, _ string, n int64) { s.Standbys = int(min(n, math.MaxInt16)) }},
+		{KeyWarmups, "hp", "2", true, 1, func(s *settings, _ string, n int64) { s.MaxWarmups = int(min(n, math.MaxInt32)) }},
+		{KeyStandbys, "hslp", "0", true, 0, func(s *settings, _ string, n int64) { s.Standbys = int(min(n, math.MaxInt16)) }},
 		{KeyProbing, "h", "600000", true, 60000, func(s *settings, _ string, n int64) { s.probingMs = n }},
 		{KeyRackOverlap, "h", "", true, 0, func(s *settings, _ string, n int64) { s.RackNonOverlapCost = int(min(n, math.MaxInt32)) }},
 		{KeyRackStrategy, "h", "none", false, 0, func(s *settings, v string, _ int64) { s.RackStrategy = assign.RackStrategy(v) }},
 		{KeyRackTags, "h", "", false, 0, func(s *settings, v string, _ int64) { s.StandbyTags = splitList(v) }},
 		{KeyRackTraffic, "h", "", true, 0, func(s *settings, _ string, n int64) { s.RackTrafficCost = int(min(n, math.MaxInt32)) }},
 		{KeyRejoin, "l", "stable", false, 0, func(s *settings, v string, _ int64) { s.eager = v == "eager" }},
-		{KeyScaleDown, "l", "", true, 0, func(s *settings, _ string, n int64) { s.scaleDownMs = n }},
-		{KeySession, "hsl", "45000", true, 1, func(s *settings, _ string, n int64) { s.sessionMs = n }},
-		{KeyFactor, "hsl", "2", false, 0, nil},
+		{KeyScaleDown, "lp", "", true, 0, func(s *settings, _ string, n int64) { s.scaleDownMs = n }},
+		{KeySession, "hslp", "45000", true, 1, func(s *settings, _ string, n int64) { s.sessionMs = n }},
+		{KeyFactor, "hslp", "2", false, 0, nil},
+		{KeyFollowUp, "p", "5000", true, 100, func(s *settings, _ string, n int64) { s.followUpMs = n }},
 	}
 }
 
@@ -131,6 +134,9 @@ func resolve(in *Input, assignor string, o *Options) (*settings, error) {
 	}
 	s := &settings{Settings: assign.DefaultSettings(), scaleDownMs: -1}
 	letter := map[string]string{assign.NameHighAvailability: "h", assign.NameStreamsSticky: "s", NameLearner: "l"}[assignor]
+	if letter == "l" && in.plug != nil {
+		letter = "p"
+	}
 	for _, spec := range settingSpecs() {
 		value, source := spec.preset, "default"
 		if spec.key == KeyHeartbeat && in.Kind == model.Streams {

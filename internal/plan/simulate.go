@@ -44,7 +44,13 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 			return nil, err
 		}
 	case NameLearner:
-		sim = newLearnerSim(in, o, set, r.rec, seed)
+		if in.plug != nil {
+			c := newClassicSim(in, o, set, r.rec, seed)
+			c.plug = c.plugInRules(in.plug)
+			sim = c
+		} else {
+			sim = newLearnerSim(in, o, set, r.rec, seed)
+		}
 	default:
 		return nil, fmt.Errorf("assignor %q is not known", assignor)
 	}
