@@ -37,6 +37,7 @@ func layout() []row {
 			ours:   append([]string{"worker"}, below...),
 			others: []string{franz + "kfake", kgo, kadm, kmsg, kerr, "golang.org/x/sync"},
 		},
+		{pkg: "examples/clicks", ours: []string{"worker"}, others: []string{kgo}},
 		{
 			pkg:    "worker",
 			ours:   list("model groupmeta assign control controltopic seat taskrun"),
