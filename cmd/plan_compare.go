@@ -73,6 +73,9 @@ func (o *planOptions) showCheck(ctx context.Context, w *planReading, c checked, 
 		return failed
 	}
 	g := groups[0]
+	if saved := c.saved.ClusterID; saved != nil && g.ClusterID != "" && *saved != g.ClusterID {
+		return fmt.Errorf("saved plan %q is of cluster %s, group %q is on %s", o.check, *saved, g.ID, g.ClusterID)
+	}
 	now, err := o.plan(ctx, w, g, c.options)
 	if err != nil {
 		return errors.Join(failed, err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/model"
@@ -31,7 +33,7 @@ func (o *planOptions) showPlans(ctx context.Context, w *planReading, c checked, 
 	}
 	switch {
 	case several:
-		if err := o.d.show(report.NewPlanList(plans, errorsOf(failed))); err != nil {
+		if err := o.d.show(report.NewPlanList(plans, errorsOf(failed, o.groups))); err != nil {
 			return err
 		}
 	case len(plans) == 1:
@@ -55,12 +57,19 @@ func failedFirst(err error, failed []error) error {
 	return err
 }
 
-// errorsOf are the failures as a document has them.
-func errorsOf(failed []error) []report.Error {
+// errorsOf are the failures as a document has them, each of the group that its
+// text names.
+func errorsOf(failed []error, groups []string) []report.Error {
 	var out []report.Error
 	for _, f := range failed {
 		for _, e := range leavesOf(f) {
-			out = append(out, report.Error{Object: "plan", Text: oneLine(e.Error())})
+			object := "plan"
+			for _, g := range groups {
+				if strings.Contains(e.Error(), fmt.Sprintf("group %q", g)) {
+					object = "group " + g
+				}
+			}
+			out = append(out, report.Error{Object: object, Text: oneLine(e.Error())})
 		}
 	}
 	return out
@@ -76,9 +85,12 @@ func (o *planOptions) plan(ctx context.Context, w *planReading, g *model.Group, 
 	if err != nil {
 		return nil, err
 	}
-	at := o.d.now()
+	var at *time.Time // a file gets the same whenever it is written
+	if now := o.d.now(); o.d.io.OutTTY {
+		at = &now
+	}
 	return report.NewPlan(p, g, report.PlanOptions{
-		Now: &at, Summary: o.summary, Moves: o.d.flags.verbose, NoBytes: w.noBytes(), Rated: p.Request.Rate.Known(), Commands: o.commands,
+		Now: at, Summary: o.summary, Moves: o.d.flags.verbose, NoBytes: w.noBytes(), Rated: p.Request.Rate.Known(), Commands: o.commands,
 	}), nil
 }
 

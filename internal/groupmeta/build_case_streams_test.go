@@ -197,3 +197,22 @@ func TestFieldCase77_TopologyDescription(t *testing.T) {
 		t.Errorf("a broker that knows no descriptions: status %q", status)
 	}
 }
+
+// A partition number that no topic has is shown where it is held, and makes no
+// tasks of all the numbers below it; the largest of 32 bits does not wrap.
+func TestPartitionThatNoTopicHas(t *testing.T) {
+	for _, task := range []string{"0_2147483647", "0_20000000", "0_1000000"} {
+		g := build(t, billing(streamsThread{process: "a", active: "0_0 0_1 " + task}).snapshot(6), groupmeta.BuildOptions{})
+		for _, s := range g.Topology.Subtopologies {
+			if s.Partitions > 6 {
+				t.Errorf("%s: sub-topology %s has %d tasks", task, s.ID, s.Partitions)
+			}
+		}
+		if holding(t, g, "a", task).Role != model.Active {
+			t.Errorf("%s is not shown", task)
+		}
+		if !strings.Contains(strings.Join(g.Topology.Uncertain, "\n"), "task "+task+" is not counted") {
+			t.Errorf("%s: not told: %q", task, g.Topology.Uncertain)
+		}
+	}
+}

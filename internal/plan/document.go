@@ -1,6 +1,10 @@
 package plan
 
-import "time"
+import (
+	"time"
+
+	"github.com/streamctl/streamctl/internal/assign"
+)
 
 // Kind and SchemaVersion of the document (output.md).
 const (
@@ -109,6 +113,8 @@ type Move struct {
 	From string `json:"from"` // instance id; "" when nobody ran it
 	To   string `json:"to"`   // instance id
 	How  string `json:"how"`
+
+	task assign.Task // by which they are sorted
 }
 
 // Copy is a copy that an instance begins.
@@ -117,6 +123,8 @@ type Copy struct {
 	Instance         string `json:"instance"`
 	RemainingRecords *int64 `json:"remaining_records"` // an upper bound
 	RemainingBytes   *int64 `json:"remaining_bytes"`   // an upper bound
+
+	task assign.Task
 }
 
 // Down is a task that is not processed for longer than a hand-over takes.
@@ -128,6 +136,8 @@ type Down struct {
 	WaitS            float64  `json:"wait_s"`            // that part of the time for which nobody runs it
 
 	Reason string `json:"-"` // Why without the number of records
+
+	task assign.Task
 }
 
 // Unowned is the time for which tasks have no owner while they are handed over.

@@ -26,7 +26,7 @@ func (r *recorder) extrapolate(end []outcome, aRound int, roundMs float64) {
 	r.noEnd = r.noEnd || moves > 0
 	if n := len(r.rounds); n > 0 && len(r.rounds[n-1].Moves)+len(r.rounds[n-1].Learners) == 0 {
 		r.totals.Moves += moves
-		r.note(NoteUnfinished, "no end within %s: copies are not restored by then, and rounds in which nothing moves are no measure for the rest; %s is still to come", count(r.totals.Rounds, "round"), count(moves, "move"))
+		r.note(NoteUnfinished, "no end within %s: copies are not restored by then, and rounds in which nothing moves are no measure for the rest; %s still to come", count(r.totals.Rounds, "round"), count(moves, "move")+verb(moves, " is", " are"))
 		return
 	}
 	rounds := (moves + aRound - 1) / max(aRound, 1)

@@ -190,8 +190,12 @@ func (in *Input) placeTask(m *Member, t *model.Task, id assign.Task) {
 }
 
 // restoring notes active tasks that wait for their state now: that is no
-// consequence of a change, and the plan takes them as running.
+// consequence of a change, and the plan takes them as running. A classic group
+// tells positions of its last round only.
 func (in *Input) restoring(g *model.Group) {
+	if g.Kind == model.Classic {
+		return
+	}
 	tasks, records := 0, int64(0)
 	var where []string
 	for i := range g.Instances {

@@ -77,7 +77,7 @@ func (s *learnerSim) askAfter(i *learnerInst) float64 {
 			learners++
 			ms := 0.0
 			if !x.ready {
-				ms = work.doneAfter(t)
+				ms = work.doneAfter(t, x)
 			}
 			last, first = max(last, ms), min(first, ms)
 		}
@@ -92,12 +92,12 @@ func (s *learnerSim) askAfter(i *learnerInst) float64 {
 	return best
 }
 
-// restoring is what an instance restores: learners first, then standbys, all
-// that are in the same place share its rate.
+// restoring is how long an instance still restores: learners first, then
+// standbys, all that are in the same place share its rate.
 type restoring struct {
 	s     *learnerSim
-	tasks []*learnerTask
-	ids   []assign.Task
+	alone []float64 // seconds that each learner would take alone, ascending; without those that never end
+	sum   []float64 // of the first so many
 }
 
 func (s *learnerSim) work(i *learnerInst) *restoring {
@@ -105,39 +105,44 @@ func (s *learnerSim) work(i *learnerInst) *restoring {
 	for _, w := range i.workers {
 		for t, x := range w.tasks {
 			if x.role == model.Learner && x.lag > 0 {
-				r.tasks, r.ids = append(r.tasks, x), append(r.ids, t)
+				if secs := s.alone(t, x); !math.IsInf(secs, 1) {
+					r.alone = append(r.alone, secs)
+				}
 			}
 		}
+	}
+	slices.Sort(r.alone)
+	r.sum = make([]float64, len(r.alone)+1)
+	for k, secs := range r.alone {
+		r.sum[k+1] = r.sum[k] + secs
 	}
 	return r
 }
 
-// doneAfter is when a task is restored to the end, in ms. (It may be ready a
-// little earlier, within the acceptable lag; an estimate is no place to count
-// on that.)
-func (r *restoring) doneAfter(task assign.Task) float64 {
-	k := slices.Index(r.ids, task)
-	if k < 0 {
+// alone is how long a task restores with the whole rate of its instance, in
+// seconds.
+func (s *learnerSim) alone(t assign.Task, x *learnerTask) float64 {
+	per := s.o.Rate.records(s.in.Logs[t])
+	if per <= 0 {
+		return never()
+	}
+	return float64(x.lag) / per
+}
+
+// doneAfter is when a task is restored to the end, in ms: shared alike, each of
+// the others has then had what it needs, at most as much as this one. (It may be
+// ready a little earlier, within the acceptable lag; an estimate is no place to
+// count on that.)
+func (r *restoring) doneAfter(t assign.Task, x *learnerTask) float64 {
+	if x.lag <= 0 {
 		return 0
 	}
-	alone := func(i int) float64 { // seconds
-		per := r.s.o.Rate.records(r.s.in.Logs[r.ids[i]])
-		if per <= 0 {
-			return never()
-		}
-		return float64(r.tasks[i].lag) / per
-	}
-	mine := alone(k)
+	mine := r.s.alone(t, x)
 	if math.IsInf(mine, 1) {
 		return never()
 	}
-	total := 0.0
-	for i := range r.tasks { // shared alike: each has had what it needs, at most as much as this one
-		if a := alone(i); !math.IsInf(a, 1) {
-			total += min(a, mine)
-		}
-	}
-	return total * 1000
+	k, _ := slices.BinarySearch(r.alone, mine)
+	return (r.sum[k] + float64(len(r.alone)-k)*mine) * 1000
 }
 
 // restore lets time pass.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/streamctl/streamctl/internal/assign"
@@ -133,16 +134,16 @@ func (r *recorder) add(s step) {
 	for _, t := range sortedTasks(orphans) { // not yet given to anyone
 		if deserted {
 			r.downTasks[t] = true
-			round.Down = append(round.Down, Down{Task: r.name(t), Why: WhyNobodyLeft, Reason: WhyNobodyLeft})
+			round.Down = append(round.Down, Down{Task: r.name(t), task: t, Why: WhyNobodyLeft, Reason: WhyNobodyLeft})
 			continue
 		}
 		r.down(&round, t, &s, 0, 0, true)
 	}
-	slices.SortFunc(round.Moves, func(a, b Move) int { return compareIDs(a.Task, b.Task) })
+	slices.SortFunc(round.Moves, func(a, b Move) int { return cmp.Compare(a.task, b.task) })
 	for _, list := range [][]Copy{round.Learners, round.Standbys} {
-		slices.SortStableFunc(list, func(a, b Copy) int { return compareIDs(a.Task, b.Task) })
+		slices.SortStableFunc(list, func(a, b Copy) int { return cmp.Compare(a.task, b.task) })
 	}
-	slices.SortStableFunc(round.Down, func(a, b Down) int { return compareIDs(a.Task, b.Task) })
+	slices.SortStableFunc(round.Down, func(a, b Down) int { return cmp.Compare(a.task, b.task) })
 	for _, p := range r.parties {
 		if n := len(p.active); !p.gone && len(r.rounds) == 0 || n != p.shown {
 			round.Active[p.id], p.shown = n, n

@@ -21,7 +21,7 @@ func (r *recorder) give(round *Round, s *step, i int32, t assign.Task, position 
 		how = HowLeftOver
 	}
 	if from := r.owner[t]; from != i {
-		m := Move{Task: r.name(t), To: r.parties[i].id, How: how}
+		m := Move{Task: r.name(t), task: t, To: r.parties[i].id, How: how}
 		if from != nobody {
 			m.From = r.parties[from].id
 		}
@@ -39,7 +39,7 @@ func (r *recorder) give(round *Round, s *step, i int32, t assign.Task, position 
 	switch log := r.in.Logs[t]; {
 	case how == HowCold && !log.Known && position == 0:
 		r.downTasks[t] = true
-		round.Down = append(round.Down, Down{Task: r.name(t), Why: WhyUnknownState, Reason: WhyUnknownState})
+		round.Down = append(round.Down, Down{Task: r.name(t), task: t, Why: WhyUnknownState, Reason: WhyUnknownState})
 		r.noEnd = true
 	case orphan || restores > 0:
 		r.down(round, t, s, restores, r.secondsFor(t, restores), orphan)
@@ -48,7 +48,7 @@ func (r *recorder) give(round *Round, s *step, i int32, t assign.Task, position 
 
 // down records that a task is not processed for some time.
 func (r *recorder) down(round *Round, t assign.Task, s *step, restores int64, secs float64, orphan bool) {
-	d := Down{Task: r.name(t)}
+	d := Down{Task: r.name(t), task: t}
 	known := restores == 0 || secs > 0
 	if orphan && s.waitMs > 0 {
 		d.Reason, d.WaitS = s.waitWhy, seconds(s.waitMs)
@@ -74,7 +74,7 @@ func (r *recorder) down(round *Round, t assign.Task, s *step, restores int64, se
 
 // begin counts a copy that starts to restore.
 func (r *recorder) begin(t assign.Task, i int32, position int64) Copy {
-	c := Copy{Task: r.name(t), Instance: r.parties[i].id}
+	c := Copy{Task: r.name(t), task: t, Instance: r.parties[i].id}
 	log := r.in.Logs[t]
 	left := max(0, r.end(t)-position)
 	r.noEnd = r.noEnd || left > 0 && r.rate.records(log) <= 0

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"github.com/streamctl/streamctl/internal/assign"
@@ -31,7 +32,8 @@ func (p *Plan) remarks(in *Input, o *Options, assignor string, r *run) {
 	if in.Assignor != assignor {
 		p.find(NoteOtherRules, "planned by the rules of %s; the group runs %s", assignor, in.Assignor)
 	}
-	if !p.Converged && p.Totals.Extrapolated == 0 {
+	unfinished := slices.ContainsFunc(p.Findings, func(f Finding) bool { return f.Code == NoteUnfinished })
+	if !p.Converged && p.Totals.Extrapolated == 0 && !unfinished {
 		p.find(NoteUnfinished, "no end within the bound of %s", count(o.MaxRounds, "round"))
 	}
 	if len(p.Rounds) > 0 && p.Rounds[0].Trigger == anyRebalance {

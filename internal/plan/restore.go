@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/streamctl/streamctl/internal/assign"
 )
@@ -28,27 +30,21 @@ func share(in *Input, rate Rate, ends []int64, position map[assign.Task]int64, t
 		}
 		list = append(list, open{t, float64(n) / per, per})
 	}
+	slices.SortFunc(list, func(a, b open) int { return cmp.Compare(a.left, b.left) })
+	had := 0.0 // seconds that each of those left has had
 	for len(list) > 0 && secs > 0 {
-		least := math.Inf(1)
-		for _, x := range list {
-			least = min(least, x.left)
+		need := list[0].left - had
+		if turn := secs / float64(len(list)); turn < need-1e-9 {
+			had, secs = had+turn, 0
+			break
 		}
-		turn := min(least, secs/float64(len(list)))
-		spent := turn * float64(len(list))
-		rest := list[:0]
-		for _, x := range list {
-			x.left -= turn
-			if x.left <= 1e-9 {
-				position[x.task] = ends[x.task]
-				continue
-			}
-			rest = append(rest, x)
-		}
-		secs -= spent
-		list = rest
+		secs -= need * float64(len(list))
+		had = list[0].left
+		position[list[0].task] = ends[list[0].task]
+		list = list[1:]
 	}
 	for _, x := range list {
-		position[x.task] = ends[x.task] - int64(math.Ceil(x.left*x.per))
+		position[x.task] = ends[x.task] - int64(math.Ceil((x.left-had)*x.per))
 	}
 	return max(secs, 0)
 }

@@ -42,12 +42,14 @@ func (b *Balance) outside() int {
 func (c Counts) stays() bool { return c.Expected > 0 }
 
 // furthest is the largest distance of an instance from what is expected of it,
-// as a part of that.
+// as a part of that. Less than a task is none: tasks are whole.
 func (b *Balance) furthest() float64 {
 	most := 0.0
 	for _, c := range b.Instances {
 		if c.stays() {
-			most = max(most, math.Abs(float64(c.Active)-c.Expected)/c.Expected)
+			if off := math.Abs(float64(c.Active) - c.Expected); off >= 1 {
+				most = max(most, off/c.Expected)
+			}
 		}
 	}
 	return most

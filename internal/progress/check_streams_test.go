@@ -23,6 +23,19 @@ func streamsGroup(tasks int32, stateful bool, lines ...string) *model.Group {
 	return g
 }
 
+// withLeftOver is a group in which pod-b has state of the task of pod-a on its disk
+// up to an offset; a negative end is not known.
+func withLeftOver(offset, end int64) *model.Group {
+	g := streamsGroup(2, true, "pod-a/T1: 0_0", "pod-b/T1: 0_1")
+	g.Timing.Standbys = ptr(0)
+	id := model.TaskID{Subtopology: "0"}
+	g.Instances[1].Members[0].Reported = []model.OffsetSum{{Task: id, Sum: offset}}
+	if end >= 0 {
+		g.Facts.Logs = []model.TaskLog{{Task: id, End: &end}}
+	}
+	return g
+}
+
 // A streams group's instance may stop only where the prediction puts each of
 // its tasks onto a copy that is caught up.
 func TestCheckStopOfStreamsGroups(t *testing.T) {
@@ -54,6 +67,9 @@ func TestCheckStopOfStreamsGroups(t *testing.T) {
 			g.Facts.KafkaVersion = ""
 			return g
 		}(), Yes, ""},
+		{"state left over at its end", withLeftOver(100, 100), Yes, ""},
+		{"state left over that is behind", withLeftOver(93, 100), No, "goes to pod-b, whose left-over state lacks 7 records"},
+		{"state left over of nobody knows how much", withLeftOver(93, -1), Unknown, "has state left over; how far that is from the end is not known"},
 		{"another assignor", func() *model.Group {
 			g := copies()
 			g.Assignor = "ours"

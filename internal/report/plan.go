@@ -47,7 +47,7 @@ type PlanOptions struct {
 	Moves    bool              // -v: each move a line
 	NoBytes  string            // why sizes in bytes are not known; "" when they are
 	Rated    bool              // a restore rate was given
-	Now      *time.Time        // of the screen: how old the plan's group is; nil: not told
+	Now      *time.Time        // of a person who looks: tells how old the group's state is; nil: not told
 	Commands func(string) bool // whether this build has a command; nil: none
 }
 

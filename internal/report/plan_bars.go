@@ -72,6 +72,9 @@ func (s *planScreen) most(ids []string) int {
 	for _, id := range ids {
 		after := s.r.After.Instances[id]
 		most = max(most, s.r.Before.Instances[id].Active, after.Active, after.Low)
+		if after.High <= barWidth { // where there is room, the whole range that is allowed
+			most = max(most, after.High)
+		}
 	}
 	return most
 }

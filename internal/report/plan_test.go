@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/plan"
@@ -301,5 +302,45 @@ func TestSweepsFit(t *testing.T) {
 		if !strings.Contains(out, key) || !strings.Contains(out, "86400000") {
 			t.Errorf("%s and its values are not all there:\n%s", key, out)
 		}
+	}
+}
+
+// A person is told when the state that a plan starts from is old, with its day.
+func TestPlanTellsItsAge(t *testing.T) {
+	for _, c := range []struct {
+		after time.Duration
+		want  string
+	}{
+		{30 * time.Second, "from Stable, 01:14:07 UTC\n"},
+		{4 * time.Hour, "from Stable, 01:14:07 UTC (4h old)\n"},
+		{72 * time.Hour, "from Stable, 2026-11-30 01:14:07 UTC (3d old)\n"},
+	} {
+		now := takenAt().Add(c.after)
+		if got := write(t, render.Options{Width: 80}, planReport(addOne(), PlanOptions{Now: &now})); !strings.Contains(string(got), c.want) {
+			t.Errorf("%s later:\n%s", c.after, got[:200])
+		}
+	}
+}
+
+// The wait that a plan hints at does not run out before the plan is over.
+func TestHintOfALongWait(t *testing.T) {
+	for at, want := range map[float64]string{60: "wait shop --for converged returns", 1800: "wait shop --for converged --timeout 50m returns"} {
+		p := addOne()
+		for i := range p.Rounds {
+			p.Rounds[i].Trigger = "somebody"
+		}
+		p.Totals.EarliestS, p.NewIDs.Varies[plan.FigureEarliest] = at, [2]float64{at, at}
+		r := NewPlan(p, &model.Group{Kind: model.Classic}, PlanOptions{Commands: func(string) bool { return true }})
+		hint := newPlanScreen(&render.Page{}, r).hint()
+		if !strings.HasPrefix(hint, want) {
+			t.Errorf("at %v s: %q", at, hint)
+		}
+	}
+}
+
+// A saved plan without what was asked for is none.
+func TestReadPlanWithoutRequest(t *testing.T) {
+	if _, err := ReadPlan([]byte(`{"kind":"Plan","schema_version":1,"group":"shop","request":null}`)); err == nil || !strings.Contains(err.Error(), "request") {
+		t.Errorf("%v", err)
 	}
 }
