@@ -206,6 +206,11 @@ func (a *activation) process() error {
 		}
 		return err
 	}
+	for tp, at := range offsets {
+		if at >= 0 {
+			s.last[tp] = at
+		}
+	}
 	s.attach(offsets)
 	a.h.tell(Event{Kind: Started, Task: a.t.id, Records: a.t.restoredRecords()})
 	err = s.work()

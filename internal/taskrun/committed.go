@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -36,60 +38,172 @@ func (s *stint) start() (map[model.TopicPartition]int64, error) {
 var errStopped = errors.New("told to stop")
 
 // committed asks for the offsets that the group committed for a task's inputs.
-// A topic with too few partitions has none for the task.
+// A topic with too few partitions has none for the task. Tasks that ask at about
+// the same time are asked for together.
 func (h *Host) committed(ctx context.Context, t *task) (map[model.TopicPartition]int64, error) {
-	topics, err := h.inputTopics(ctx, t)
-	if err != nil || len(topics) == 0 {
-		return map[model.TopicPartition]int64{}, err
+	q := &question{t: t, answer: make(chan answer, 1)}
+	h.mu.Lock()
+	h.questions = append(h.questions, q)
+	first := len(h.questions) == 1
+	h.mu.Unlock()
+	if first {
+		h.acts.Go(h.askCommitted)
 	}
+	select {
+	case a := <-q.answer:
+		return a.offsets, a.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("committed offsets of group %q: %w", h.o.Group, ctx.Err())
+	}
+}
+
+// question is a task whose committed offsets are asked for.
+type question struct {
+	t      *task
+	answer chan answer // one, of a task that may not wait any more
+}
+
+type answer struct {
+	offsets map[model.TopicPartition]int64
+	err     error
+}
+
+// askTogether is how long a question waits for others.
+const askTogether = 10 * time.Millisecond
+
+// askWait bounds the requests for committed offsets.
+const askWait = 30 * time.Second
+
+// askCommitted answers the questions that have come up.
+func (h *Host) askCommitted() {
+	time.Sleep(askTogether)
+	h.mu.Lock()
+	list := h.questions
+	h.questions = nil
+	h.mu.Unlock()
+	ctx, cancel := context.WithTimeout(h.ctx, askWait)
+	defer cancel()
+	topics, err := h.inputTopics(ctx, list)
+	if err == nil {
+		err = h.fetchCommitted(ctx, topics, list)
+	}
+	if err != nil {
+		for _, q := range list {
+			q.answer <- answer{err: err}
+		}
+	}
+}
+
+// fetchCommitted asks for the committed offsets of all inputs at once and
+// answers the questions, unless it returns an error.
+func (h *Host) fetchCommitted(ctx context.Context, topics map[string]inputTopic, list []*question) error {
+	parts := map[string][]int32{}
+	for _, q := range list {
+		for _, topic := range q.t.sub.Sources {
+			if q.t.id.Partition < topics[topic].partitions && !slices.Contains(parts[topic], q.t.id.Partition) {
+				parts[topic] = append(parts[topic], q.t.id.Partition)
+			}
+		}
+	}
+	found, none := map[model.TopicPartition]committedOffset{}, false
+	if len(parts) > 0 {
+		var err error
+		if found, none, err = h.offsetFetch(ctx, parts); err != nil {
+			return fmt.Errorf("committed offsets of group %q: %w", h.o.Group, err)
+		}
+	}
+	for _, q := range list {
+		q.answer <- h.answerOf(q.t, topics, found, none)
+	}
+	return nil
+}
+
+// answerOf puts together what was found about one task. All of its inputs must
+// exist.
+func (h *Host) answerOf(t *task, topics map[string]inputTopic, found map[model.TopicPartition]committedOffset, none bool) answer {
+	offsets := map[model.TopicPartition]int64{}
+	for _, topic := range t.sub.Sources {
+		it := topics[topic]
+		if it.err != nil {
+			return answer{err: it.err}
+		}
+		if t.id.Partition >= it.partitions {
+			continue
+		}
+		tp := model.TopicPartition{Topic: topic, Partition: t.id.Partition}
+		x, there := found[tp]
+		switch {
+		case none:
+			x.at = -1
+		case !there:
+			return answer{err: fmt.Errorf("committed offset of group %q for \"%s\": not in the answer", h.o.Group, tp)}
+		case x.err != nil:
+			return answer{err: fmt.Errorf("committed offset of group %q for \"%s\": %w", h.o.Group, tp, x.err)}
+		}
+		offsets[tp] = x.at
+	}
+	return answer{offsets: offsets}
+}
+
+// committedOffset is what the coordinator says of one partition; -1: nothing is
+// committed.
+type committedOffset struct {
+	at  int64
+	err error
+}
+
+// offsetFetch asks the coordinator; none says that there is no such group.
+func (h *Host) offsetFetch(ctx context.Context, parts map[string][]int32) (found map[model.TopicPartition]committedOffset, none bool, err error) {
 	req := kmsg.NewPtrOffsetFetchRequest()
 	req.Group, req.RequireStable = h.o.Group, true
-	offsets := map[model.TopicPartition]int64{}
-	for _, topic := range topics {
+	for _, topic := range slices.Sorted(maps.Keys(parts)) {
 		rt := kmsg.NewOffsetFetchRequestTopic()
-		rt.Topic, rt.Partitions = topic, []int32{t.id.Partition}
+		rt.Topic, rt.Partitions = topic, parts[topic]
 		req.Topics = append(req.Topics, rt)
 	}
 	resp, err := req.RequestWith(ctx, h.inputs.cl)
 	if err != nil {
-		return nil, fmt.Errorf("committed offsets of group %q: %w", h.o.Group, err)
+		return nil, false, err
 	}
 	code := resp.ErrorCode
 	if len(resp.Groups) > 0 && code == 0 {
 		code = resp.Groups[0].ErrorCode
 	}
 	if code == kerr.GroupIDNotFound.Code {
-		for _, topic := range topics {
-			offsets[model.TopicPartition{Topic: topic, Partition: t.id.Partition}] = -1
-		}
-		return offsets, nil
+		return nil, true, nil
 	}
 	if err := kerr.ErrorForCode(code); err != nil {
-		return nil, fmt.Errorf("committed offsets of group %q: %w", h.o.Group, err)
+		return nil, false, err
 	}
+	found = map[model.TopicPartition]committedOffset{}
 	for _, rt := range resp.Topics {
 		for _, rp := range rt.Partitions {
-			tp := model.TopicPartition{Topic: rt.Topic, Partition: rp.Partition}
-			if err := kerr.ErrorForCode(rp.ErrorCode); err != nil {
-				return nil, fmt.Errorf("committed offset of group %q for \"%s\": %w", h.o.Group, tp, err)
-			}
-			offsets[tp] = max(-1, rp.Offset)
+			found[model.TopicPartition{Topic: rt.Topic, Partition: rp.Partition}] = committedOffset{max(-1, rp.Offset), kerr.ErrorForCode(rp.ErrorCode)}
 		}
 	}
-	for _, topic := range topics {
-		tp := model.TopicPartition{Topic: topic, Partition: t.id.Partition}
-		if _, ok := offsets[tp]; !ok {
-			return nil, fmt.Errorf("committed offset of group %q for \"%s\": not in the answer", h.o.Group, tp)
-		}
-	}
-	return offsets, nil
+	return found, false, nil
 }
 
-// inputTopics gives the sources that have a partition of the task's number. All
-// must exist.
-func (h *Host) inputTopics(ctx context.Context, t *task) ([]string, error) {
+// inputTopic is what is known of a topic that is read.
+type inputTopic struct {
+	partitions int32
+	err        error
+}
+
+// inputTopics looks at the topics that the tasks read. It is never answered from
+// a cache: a task of a new partition must not be started without it.
+func (h *Host) inputTopics(ctx context.Context, list []*question) (map[string]inputTopic, error) {
+	topics := map[string]inputTopic{}
+	for _, q := range list {
+		for _, topic := range q.t.sub.Sources {
+			topics[topic] = inputTopic{err: fmt.Errorf("input %q: not in the answer", topic)}
+		}
+	}
+	if len(topics) == 0 {
+		return topics, nil
+	}
 	req := kmsg.NewPtrMetadataRequest()
-	for _, topic := range t.sub.Sources {
+	for _, topic := range slices.Sorted(maps.Keys(topics)) {
 		rt := kmsg.NewMetadataRequestTopic()
 		rt.Topic = kmsg.StringPtr(topic)
 		req.Topics = append(req.Topics, rt)
@@ -98,17 +212,15 @@ func (h *Host) inputTopics(ctx context.Context, t *task) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metadata of inputs: %w", err)
 	}
-	var topics []string
 	for _, rt := range resp.Topics {
 		if rt.Topic == nil {
 			continue
 		}
+		it := inputTopic{partitions: int32(len(rt.Partitions))}
 		if err := kerr.ErrorForCode(rt.ErrorCode); err != nil {
-			return nil, fmt.Errorf("input %q: %w", *rt.Topic, err)
+			it.err = fmt.Errorf("input %q: %w", *rt.Topic, err)
 		}
-		if int(t.id.Partition) < len(rt.Partitions) {
-			topics = append(topics, *rt.Topic)
-		}
+		topics[*rt.Topic] = it
 	}
 	return topics, nil
 }

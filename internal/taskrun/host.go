@@ -16,14 +16,15 @@ import (
 // Host runs the tasks of one instance. Its methods can be called from several
 // goroutines, but those of one task one after the other.
 type Host struct {
-	o       Options
-	subs    map[string]Subtopology // by id as in model.TaskID
-	inputs  *poller                // also writes changelogs
-	restore *poller
-	fetches *fetchCounter
-	rate    atomic.Int64
-	looks   chan struct{}
-	lock    *dirLock
+	o        Options
+	subs     map[string]Subtopology // by id as in model.TaskID
+	inputs   *poller                // also writes changelogs
+	restore  *poller
+	fetches  *fetchCounter
+	rate     atomic.Int64
+	looks    chan struct{}
+	batchMax int // bytes that one changelog write may have
+	lock     *dirLock
 
 	ctx    context.Context // ends with the host
 	cancel context.CancelFunc
@@ -34,6 +35,8 @@ type Host struct {
 	tasks  map[model.TaskID]*task
 	look   int64 // number of the last look that began
 	closed bool
+
+	questions []*question // not asked yet; guarded by mu
 
 	byChangelog map[model.TopicPartition]*task  // attached ones; restore poller only
 	byInput     map[model.TopicPartition]*stint // inputs poller only
@@ -86,7 +89,9 @@ func (h *Host) dial() error {
 		// What a task that was stopped has under way must not be tried again
 		// later, over what its next owner writes.
 		kgo.AllowIdempotentProduceCancellation(),
-		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		// Markers are read too, so that the committed offset can pass them; and
+		// nothing is ever read from elsewhere without our saying so.
+		kgo.KeepControlRecords(), kgo.ConsumeResetOffset(kgo.NoResetOffset()),
 	})
 	rc, err := kgo.NewClient(restore...)
 	if err != nil {
@@ -98,6 +103,9 @@ func (h *Host) dial() error {
 		return fmt.Errorf("client of the inputs: %w", err)
 	}
 	h.restore, h.inputs = newPoller(rc), newPoller(ic)
+	if n, ok := ic.OptValue(kgo.ProducerBatchMaxBytes).(int32); ok {
+		h.batchMax = int(n)
+	}
 	return nil
 }
 

@@ -162,6 +162,11 @@ func (h *Host) arrived(ft kgo.FetchTopicPartition) (bad bool) {
 	if ft.Err == nil {
 		return false
 	}
+	if errors.Is(ft.Err, kerr.OffsetOutOfRange) {
+		h.inputs.cl.RemoveConsumePartitions(map[string][]int32{tp.Topic: {tp.Partition}})
+		h.wg.Go(func() { h.reposition(s, tp) })
+		return true
+	}
 	h.trouble(s.t, fmt.Errorf("fetch input \"%s\": %w", tp, ft.Err))
 	var lost *kgo.ErrDataLoss
 	if errors.As(ft.Err, &lost) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/streamctl/streamctl/internal/model"
@@ -23,20 +24,24 @@ type stint struct {
 	box       inbox
 
 	// Guarded by the task's mu.
-	dead    bool  // writes are dropped
-	unacked int   // changelog writes under way
-	failed  error // of a changelog write
-	foreign bool  // acknowledged offsets have a gap that is not ours
+	dead    bool    // writes are dropped
+	unacked int     // changelog writes under way
+	failed  error   // of a changelog write
+	foreign bool    // acknowledged offsets have a gap that is not ours
+	own     ownRuns // while foreign: our writes above the position
+	top     int64   // offset after our last acknowledged write
 
 	acked chan struct{} // a write has got its outcome
 
 	// Of the goroutine that processes.
-	done  map[model.TopicPartition]int64 // next input offsets, not committed yet
-	count int64                          // records since the last commit
+	done   map[model.TopicPartition]int64 // next input offsets, not committed yet
+	last   map[model.TopicPartition]int64 // those committed last
+	count  int64                          // records since the last commit
+	healed time.Time                      // last try to overrule another writer
 }
 
 func newStint(a *activation) *stint {
-	s := &stint{a: a, h: a.h, t: a.t, acked: make(chan struct{}, 1), done: map[model.TopicPartition]int64{}}
+	s := &stint{a: a, h: a.h, t: a.t, acked: make(chan struct{}, 1), done: map[model.TopicPartition]int64{}, last: map[model.TopicPartition]int64{}}
 	s.box.ready = make(chan struct{}, 1)
 	s.processor = a.h.o.NewProcessor(a.t.id)
 	a.t.mu.Lock()
@@ -51,9 +56,15 @@ func newStint(a *activation) *stint {
 
 // write puts a record into store and changelog.
 func (s *stint) write(st backing, key, value []byte) {
-	key = clone(key)
 	s.t.mu.Lock()
 	if s.dead || s.failed != nil {
+		s.t.mu.Unlock()
+		return
+	}
+	if n := len(key) + len(value) + recordFrame; n > s.h.batchMax {
+		// The client would refuse it later, behind records that are not to be
+		// written any more.
+		s.failed = fmt.Errorf("write changelog \"%s\": a record of %d bytes, the most is %d: %w", s.t.changelog, n, s.h.batchMax, kerr.MessageTooLarge)
 		s.t.mu.Unlock()
 		return
 	}
@@ -63,6 +74,15 @@ func (s *stint) write(st backing, key, value []byte) {
 	if value != nil {
 		value = clone(value)
 	}
+	s.produce(clone(key), value)
+}
+
+// recordFrame is what a batch of one record has besides key and value, in bytes,
+// at the most.
+const recordFrame = 100
+
+// produce writes a record to the changelog; it is counted as unacked already.
+func (s *stint) produce(key, value []byte) {
 	r := &kgo.Record{Topic: s.t.changelog.Topic, Partition: s.t.changelog.Partition, Key: key, Value: value}
 	s.h.inputs.cl.Produce(s.a.ctx, r, s.written)
 }
@@ -80,10 +100,14 @@ func (s *stint) written(r *kgo.Record, err error) {
 	case s.dead:
 	case r.Offset == s.t.next:
 		s.t.next++
+		s.top = s.t.next
 	default:
-		// Somebody else has written in between. The position stays below, so
-		// that the next restore takes the changelog as the truth.
+		// Somebody else has written in between. The position stays below until
+		// that is overruled; if it never is, the next restore takes the changelog
+		// as the truth.
 		s.foreign = true
+		s.own.add(r.Offset)
+		s.top = r.Offset + 1
 	}
 	s.t.mu.Unlock()
 	select {
@@ -104,6 +128,9 @@ func (s *stint) work() error {
 			return s.a.ctx.Err()
 		case <-s.acked:
 			if err := s.failure(); err != nil {
+				return err
+			}
+			if err := s.overruleSoon(); err != nil {
 				return err
 			}
 		case <-tick.C:
@@ -151,6 +178,10 @@ func (s *stint) batch(tick <-chan time.Time) error {
 // one processes a record until that succeeds, or until the stint is to finish:
 // then it is false.
 func (s *stint) one(r *kgo.Record) (ok bool, err error) {
+	if r.Attrs.IsControl() { // the end of a transaction: read, and nothing to process
+		s.done[model.TopicPartition{Topic: r.Topic, Partition: r.Partition}] = r.Offset + 1
+		return true, nil
+	}
 	in := Record{
 		Topic: r.Topic, Partition: r.Partition, Offset: r.Offset, Key: r.Key, Value: r.Value, Headers: r.Headers, Timestamp: r.Timestamp,
 	}
@@ -224,8 +255,21 @@ func (e *passingError) Error() string { return "commit of input offsets: " + e.e
 
 func (e *passingError) Unwrap() error { return e.err }
 
+// overruleSoon commits at once when another writer was seen, which leads to it
+// being overruled, but tries no more often than now and then.
+func (s *stint) overruleSoon() error {
+	s.t.mu.Lock()
+	foreign := s.foreign
+	s.t.mu.Unlock()
+	if !foreign || time.Since(s.healed) < lastPause {
+		return nil
+	}
+	return s.commitTold()
+}
+
 // commit makes sure of the changelog first, then of the input offsets. The
-// store is made durable in between if that is due or last is set.
+// store is made durable in between if that is due or last is set. The records
+// of another writer are overruled at the end: then the task is known to be ours.
 func (s *stint) commit(last bool) error {
 	if err := s.flush(); err != nil {
 		return err
@@ -233,7 +277,35 @@ func (s *stint) commit(last bool) error {
 	if err := s.checkpoint(last); err != nil {
 		return err
 	}
-	if len(s.done) == 0 {
+	end := int64(0)
+	if last && s.t.stateful() {
+		end = s.foreignTail()
+	}
+	s.t.mu.Lock()
+	foreign := s.foreign || end > 0
+	s.t.mu.Unlock()
+	if err := s.commitOffsets(foreign); err != nil || !foreign || len(s.last) == 0 {
+		return err
+	}
+	s.healed = time.Now()
+	if err := s.heal(end); err != nil {
+		if s.failure() != nil || s.a.ctx.Err() != nil {
+			return err
+		}
+		s.h.trouble(s.t, err) // tried again with a later commit
+		return nil
+	}
+	return s.checkpoint(last)
+}
+
+// commitOffsets commits the input offsets; with again also those that are
+// committed, if there is nothing newer.
+func (s *stint) commitOffsets(again bool) error {
+	offsets := s.done
+	if len(offsets) == 0 && again {
+		offsets = s.last
+	}
+	if len(offsets) == 0 {
 		return nil
 	}
 	if err := s.a.ctx.Err(); err != nil {
@@ -242,7 +314,7 @@ func (s *stint) commit(last bool) error {
 	s.t.mu.Lock()
 	c := s.t.committer
 	s.t.mu.Unlock()
-	err := c.Commit(s.a.ctx, maps.Clone(s.done))
+	err := c.Commit(s.a.ctx, maps.Clone(offsets))
 	switch {
 	case err == nil:
 	case IsFenced(err):
@@ -252,7 +324,10 @@ func (s *stint) commit(last bool) error {
 	default:
 		return &passingError{err: err}
 	}
-	s.h.tell(Event{Kind: Committed, Task: s.t.id, Records: s.count})
+	if len(s.done) > 0 {
+		s.h.tell(Event{Kind: Committed, Task: s.t.id, Records: s.count})
+	}
+	maps.Copy(s.last, s.done)
 	clear(s.done)
 	s.count = 0
 	return nil
@@ -271,12 +346,7 @@ func (s *stint) checkpoint(last bool) error {
 	if !s.dead && (due || now.Sub(s.t.savedAt) >= saveEvery) {
 		err = s.t.save(now)
 	}
-	foreign := s.foreign
-	s.foreign = false
 	s.t.mu.Unlock()
-	if foreign {
-		s.h.trouble(s.t, fmt.Errorf("changelog \"%s\" has records of another writer", s.t.changelog))
-	}
 	if err == nil {
 		return nil
 	}

@@ -3,10 +3,14 @@ package taskrun
 import (
 	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/streamctl/streamctl/internal/model"
 )
 
 // tailBytes is how much of a changelog one look at its tail may bring.
@@ -19,31 +23,11 @@ const tailSteps = 16
 // one offset up to another: what the client did not bring may as well be on its
 // way.
 func (h *Host) bare(ctx context.Context, t *task, topic [16]byte, from, end int64) bool {
-	leader, _, err := h.restore.cl.PartitionLeader(t.changelog.Topic, t.changelog.Partition)
-	if err != nil || leader < 0 {
-		return false
-	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	for range tailSteps {
-		req := kmsg.NewPtrFetchRequest()
-		req.IsolationLevel, req.MaxBytes = 1, tailBytes // as all restores: read committed
-		rt := kmsg.NewFetchRequestTopic()
-		rt.Topic, rt.TopicID = t.changelog.Topic, topic
-		rp := kmsg.NewFetchRequestTopicPartition()
-		rp.Partition, rp.FetchOffset, rp.PartitionMaxBytes = t.changelog.Partition, from, tailBytes
-		rt.Partitions = append(rt.Partitions, rp)
-		req.Topics = append(req.Topics, rt)
-		kresp, err := h.restore.cl.Broker(int(leader)).RetriableRequest(ctx, req)
-		if err != nil {
-			return false
-		}
-		resp, ok := kresp.(*kmsg.FetchResponse)
-		if !ok || resp.ErrorCode != 0 || len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
-			return false
-		}
-		p := &resp.Topics[0].Partitions[0]
-		if kerr.ErrorForCode(p.ErrorCode) != nil || p.LastStableOffset < end {
+		p, err := h.fetchOnce(ctx, t.changelog, topic, from)
+		if err != nil || p.LastStableOffset < end {
 			return false
 		}
 		next, records := emptyBatches(p.RecordBatches, from)
@@ -56,6 +40,62 @@ func (h *Host) bare(ctx context.Context, t *task, topic [16]byte, from, end int6
 		from = next
 	}
 	return false
+}
+
+// fetchOnce asks the leader of a partition for what it has from an offset on, as
+// all restores do: read committed.
+func (h *Host) fetchOnce(ctx context.Context, tp model.TopicPartition, topic [16]byte, from int64) (*kmsg.FetchResponseTopicPartition, error) {
+	leader, err := h.leaderOf(ctx, tp)
+	if err != nil {
+		return nil, err
+	}
+	req := kmsg.NewPtrFetchRequest()
+	req.IsolationLevel, req.MaxBytes = 1, tailBytes
+	rt := kmsg.NewFetchRequestTopic()
+	rt.Topic, rt.TopicID = tp.Topic, topic
+	rp := kmsg.NewFetchRequestTopicPartition()
+	rp.Partition, rp.FetchOffset, rp.PartitionMaxBytes = tp.Partition, from, tailBytes
+	rt.Partitions = append(rt.Partitions, rp)
+	req.Topics = append(req.Topics, rt)
+	kresp, err := h.restore.cl.Broker(int(leader)).RetriableRequest(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("fetch \"%s\" from broker %d: %w", tp, leader, err)
+	}
+	resp, ok := kresp.(*kmsg.FetchResponse)
+	if !ok || len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
+		return nil, fmt.Errorf("fetch \"%s\" from broker %d: an answer about something else", tp, leader)
+	}
+	p := &resp.Topics[0].Partitions[0]
+	if err := errors.Join(kerr.ErrorForCode(resp.ErrorCode), kerr.ErrorForCode(p.ErrorCode)); err != nil {
+		return nil, fmt.Errorf("fetch \"%s\" from broker %d: %w", tp, leader, err)
+	}
+	return p, nil
+}
+
+// leaderOf gives the broker that leads a partition, as the clients know it, or
+// else by asking.
+func (h *Host) leaderOf(ctx context.Context, tp model.TopicPartition) (int32, error) {
+	for _, p := range []*poller{h.restore, h.inputs} {
+		if leader, _, err := p.cl.PartitionLeader(tp.Topic, tp.Partition); err == nil && leader >= 0 {
+			return leader, nil
+		}
+	}
+	req := kmsg.NewPtrMetadataRequest()
+	rt := kmsg.NewMetadataRequestTopic()
+	rt.Topic = kmsg.StringPtr(tp.Topic)
+	req.Topics = append(req.Topics, rt)
+	resp, err := req.RequestWith(ctx, h.restore.cl)
+	if err != nil {
+		return -1, fmt.Errorf("metadata of %q: %w", tp.Topic, err)
+	}
+	for _, rt := range resp.Topics {
+		for _, rp := range rt.Partitions {
+			if rp.Partition == tp.Partition && rp.Leader >= 0 {
+				return rp.Leader, nil
+			}
+		}
+	}
+	return -1, fmt.Errorf("\"%s\" has no leader at the moment", tp)
 }
 
 // emptyBatches walks over record batches from an offset on. It gives the offset

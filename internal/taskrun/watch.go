@@ -166,7 +166,7 @@ func (h *Host) offsets(ctx context.Context, parts map[string][]int32, at int64) 
 			rp.Partition, rp.Timestamp = p, at
 			rt.Partitions = append(rt.Partitions, rp)
 		}
-		failTopic(out, topic, ps, fmt.Errorf("offsets of changelog %q: no answer", topic))
+		failTopic(out, topic, ps, fmt.Errorf("offsets of %q: no answer", topic))
 		req.Topics = append(req.Topics, rt)
 	}
 	// One broker of several may fail.
@@ -176,7 +176,7 @@ func (h *Host) offsets(ctx context.Context, parts map[string][]int32, at int64) 
 				for _, rt := range r.Topics {
 					for _, rp := range rt.Partitions {
 						tp := model.TopicPartition{Topic: rt.Topic, Partition: rp.Partition}
-						out[tp] = extent{err: fmt.Errorf("offsets of changelog \"%s\": %w", tp, shard.Err)}
+						out[tp] = extent{err: fmt.Errorf("offsets of \"%s\": %w", tp, shard.Err)}
 					}
 				}
 			}
@@ -191,9 +191,9 @@ func (h *Host) offsets(ctx context.Context, parts map[string][]int32, at int64) 
 				tp := model.TopicPartition{Topic: rt.Topic, Partition: rp.Partition}
 				e := extent{start: rp.Offset}
 				if err := kerr.ErrorForCode(rp.ErrorCode); err != nil {
-					e.err = fmt.Errorf("offsets of changelog \"%s\": %w", tp, err)
+					e.err = fmt.Errorf("offsets of \"%s\": %w", tp, err)
 				} else if rp.Offset < 0 {
-					e.err = fmt.Errorf("offsets of changelog \"%s\": broker answered %d", tp, rp.Offset)
+					e.err = fmt.Errorf("offsets of \"%s\": broker answered %d", tp, rp.Offset)
 				}
 				out[tp] = e
 			}
