@@ -83,6 +83,13 @@ func needs() []need {
 			need{c, "CREATE", onControl, "CreateTopics", "the first mark of a group", false},
 		)
 	}
+	for _, c := range []string{"mark-leaving", "unmark"} {
+		list = append(list,
+			need{c, "DESCRIBE_CONFIGS", "group", "DescribeConfigs", "streams groups: standbys", false},
+			need{c, "ALTER_CONFIGS", "group", "IncrementalAlterConfigs", "streams groups: --raise-standbys, and putting them back", false},
+			need{c, "DESCRIBE_CONFIGS", "cluster", "DescribeConfigs", "streams groups: how many standbys the brokers allow", false},
+		)
+	}
 	for _, c := range []string{"rebalance", "remove-member"} {
 		list = append(list,
 			need{c, "DESCRIBE", "group", "FindCoordinator, DescribeGroups", "who is there", true},

@@ -59,7 +59,7 @@ func before(rec *control.Standbys) string {
 	if rec.BeforeOwn {
 		return rec.Before
 	}
-	return rec.Before + ", the brokers' default"
+	return rec.Before + " (the brokers' default)"
 }
 
 // putBack is what became of a setting that a drain raised.
@@ -104,13 +104,18 @@ func (c *change) putStandbysBack(ctx context.Context, r *reader, group string, r
 		out.done, out.text = true, fmt.Sprintf("%s is %s, as before", standbysKey, before(rec))
 	}
 	c.say(2, out.text)
-	records := []control.Record{control.StandbysRestored()}
+	// The record goes last: as long as it is there, what is missing can be done.
+	var records []control.Record
 	for _, id := range marks {
 		if isUUID(id) {
 			records = append(records, control.Withdrawal(id))
 		}
 	}
-	if _, err := w.WriteControl(ctx, group, records...); err != nil {
+	_, err = w.WriteControl(ctx, group, records...)
+	if err == nil {
+		_, err = w.WriteControl(ctx, group, control.StandbysRestored())
+	}
+	if err != nil {
 		return out, fmt.Errorf("%s, but the record of it is still there, or the mark is: %w", out.text, err)
 	}
 	return out, nil

@@ -146,18 +146,14 @@ func (d *streamsDrain) setStandbys(ctx context.Context) error {
 	if !kclient.RefusedSetting(err) || d.owner == settingOurs {
 		return errs.WithHint(err, d.d.onStop)
 	}
-	w, ok := d.r.cluster.(controlWriter)
-	if !ok {
-		return err
-	}
-	records := []control.Record{control.StandbysRestored()}
+	var marks []string
 	for _, t := range d.targets {
 		if !t.before {
-			records = append(records, control.Withdrawal(t.in.ID))
+			marks = append(marks, t.in.ID)
 		}
 	}
-	if _, werr := w.WriteControl(ctx, d.s.g.ID, records...); werr != nil {
-		return joinErrors(err, fmt.Errorf("the record of it and the marks are still there: %w", werr))
+	if _, back := d.putStandbysBack(ctx, d.r, d.s.g.ID, d.s.state.Standbys, marks); back != nil {
+		return joinErrors(err, back)
 	}
 	return fmt.Errorf("%w; the marks are withdrawn, nothing is changed", err)
 }
