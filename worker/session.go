@@ -99,12 +99,12 @@ type membership struct {
 // membership finds what the task commits by: its worker's membership, or, when
 // the task went to another worker of the instance, that one's. The other may
 // hear of it later, and patience is for one that is about to join. A worker
-// that is about to leave for a mode switch commits what it had in any case: the
-// other may have left already.
+// that is about to join or to leave commits what it had in any case: the other
+// may have left already.
 func (c committer) membership(patience bool) (membership, <-chan struct{}) {
 	c.s.mu.Lock()
 	m := membership{seat: c.s.seat, member: c.s.member, generation: c.s.generation, closing: c.s.closing, fenced: !c.s.in}
-	mine, last, changed := c.s.owned[c.task] || c.s.closing, c.s.last, c.s.changed
+	mine, last, changed := c.s.owned[c.task], c.s.last || c.s.closing, c.s.changed
 	c.s.mu.Unlock()
 	if m.fenced || mine {
 		return m, changed
@@ -124,7 +124,8 @@ func (c committer) membership(patience bool) (membership, <-chan struct{}) {
 		wait = wait || in && x.generation != m.generation || !in && patience
 	}
 	switch {
-	case last:
+	case last: // newer generations may come, since nobody waits for this task
+		m.closing, m.pause = false, commitRetry
 	case wait:
 		m.seat, m.pause = nil, commitRetry
 	default:
