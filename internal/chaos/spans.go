@@ -111,7 +111,7 @@ func (j *Job) gaps() []gap {
 			if a.done.IsZero() || b.began.Before(a.done) {
 				continue // that is an overlap
 			}
-			g := gap{task: t, from: a, to: b, length: b.began.Sub(a.done), excused: a.how != "" || a.err != nil, rounds: between(rounds, t, a.done)}
+			g := gap{task: t, from: a, to: b, length: b.began.Sub(a.done), excused: a.how != "" || a.err != nil, rounds: j.between(rounds, t, a.done, b.name)}
 			for _, c := range causes {
 				g.excused = g.excused || c.began.Before(b.began) && c.done.After(a.done)
 			}
@@ -152,15 +152,24 @@ func (j *Job) causes(list []entry) []end {
 }
 
 // between counts the rounds that were led, and that somebody heard of, from a
-// moment on up to the first that gave the task to somebody who heard of it.
-func between(rounds []*led, t worker.TaskID, from time.Time) int {
+// moment on up to the first that gave the task to somebody who heard of it. None
+// is counted when the round before gave it to who began with it: it went from
+// one worker of an instance to another.
+func (j *Job) between(rounds []*led, t worker.TaskID, from time.Time, to string) int {
 	n := 0
-	for _, r := range rounds {
-		if r.At.Before(from) || len(r.done) == 0 {
+	for i, r := range rounds {
+		id, _ := r.owner(t)
+		if r.At.Before(from) {
+			if j.names[id] == to && (i+1 == len(rounds) || !rounds[i+1].At.Before(from)) {
+				return 0
+			}
+			continue
+		}
+		if len(r.done) == 0 {
 			continue
 		}
 		n++
-		if id, _ := r.owner(t); r.done[id] > 0 {
+		if r.done[id] > 0 {
 			break
 		}
 	}
