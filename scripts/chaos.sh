@@ -10,4 +10,5 @@ if [ -n "${SEED:-}" ]; then
 else
 	export CHAOS_SEEDS="${SEEDS:-10}" CHAOS_FIRST="${FIRST:-1}"
 fi
-exec "$GO" test -count 1 -parallel 2 -timeout 0 -run '^TestSeeds$' ./internal/chaos
+cd internal/chaos # there go test shows each line as it comes
+exec "$GO" test -count 1 -parallel 2 -timeout 0 -run '^TestSeeds$'

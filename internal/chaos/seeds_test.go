@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// fixed are the seeds of every run: two calm ones and some with all that can go
-// wrong.
-func fixed() []uint64 { return []uint64{4, 8, 1, 2, 3} }
+// fixed are the seeds of every run: two calm ones and two with all that can go
+// wrong, each of which has found something once.
+func fixed() []uint64 { return []uint64{12, 20, 22, 14} }
 
 // seeds are those that the environment asks for: CHAOS_SEED one, CHAOS_SEEDS
 // that many from CHAOS_FIRST (1) on.
@@ -58,9 +58,9 @@ func oneSeed(t *testing.T, seed uint64) {
 	began := time.Now()
 	defer func() {
 		if t.Failed() {
-			fmt.Printf("chaos: seed %d failed; it alone: make chaos SEED=%d\n", seed, seed)
+			fmt.Fprintf(os.Stdout, "chaos: seed %d failed; it alone: make chaos SEED=%d\n", seed, seed)
 		}
 	}()
 	o := Run(t, seed, Cluster{Seeds: l.Cluster().ListenAddrs(), Fake: l.Cluster(), Session: 3 * time.Second, Settle: 60 * time.Second})
-	fmt.Printf("chaos: seed %d: %v; took %v\n", seed, o, time.Since(began).Round(100*time.Millisecond))
+	fmt.Fprintf(os.Stdout, "chaos: seed %d: %v; took %v\n", seed, o, time.Since(began).Round(100*time.Millisecond))
 }
