@@ -74,8 +74,8 @@ func (l *led) stays(id string) bool {
 // heard says whether all workers of an instance got the round's outcome.
 func (l *led) heard(id string) bool { return l.done[id] >= l.in[id].Workers && l.in[id].Workers > 0 }
 
-// badRounds lists where a led round breaks an invariant of
-// docs/protocol/stream-protocol.md, 1 to 4.
+// badRounds lists where a led round breaks one of the first four invariants, or the ninth, of
+// docs/protocol/stream-protocol.md.
 func (j *Job) badRounds() []string {
 	var bad []string
 	list := j.rounds()
