@@ -20,6 +20,7 @@ type markOptions struct {
 	instances []string
 	self      bool
 	wait      bool
+	noRound   bool
 	raise     bool          // streams groups: raise num.standby.replicas for as long as it takes
 	scaleDown time.Duration // how long the instance waits; negative: its own setting holds
 	commands  func(string) bool
@@ -58,6 +59,11 @@ the instance, waits until it is gone, and puts the setting back. Until then the
 marks and the old value are in the control topic, so that the same command goes on
 and unmark puts it back at once.
 
+A classic Kafka Streams group follows marks where its instances have streamctl's
+plug-in (docs/howto/plug-in.md). Its leader sees a mark in the next round: a
+rebalance is asked for, as rebalance does, unless --no-rebalance is given. A drained
+instance stays there, without tasks, until it is stopped.
+
 It refuses groups whose members honour no marks, and to mark the last instances
 that stay unless --force is given: then the marks count for nothing until a
 deadline comes, or another instance.
@@ -85,7 +91,8 @@ tasks not handed over; 4 --timeout ended the waiting.`,
 	f.BoolVar(&o.raise, "raise-standbys", false, "streams groups: raise num.standby.replicas as far as it takes, and put it back")
 	f.BoolVar(&o.self, "self", false, "the instance of this machine, by host name, client id or address")
 	f.DurationVar(&o.scaleDown, "scale-down-timeout", unlimited, "how `long` the instance waits to be drained before it goes with what it has (default: its own setting)")
-	o.bind(cmd, "mark the last instances that stay, too")
+	bindNoRebalance(cmd, &o.noRound)
+	o.bind(cmd, "mark the last instances that stay, and groups not known to honour marks, too")
 	f.Lookup("scale-down-timeout").DefValue = ""
 	return cmd
 }
@@ -141,7 +148,7 @@ func runMarkLeaving(ctx context.Context, o *markOptions) error {
 	}
 	defer r.close()
 	o.d.onStop = "nothing was done"
-	m := &marking{change: o.change, r: r, timeout: scaleDownTimeout(o.scaleDown), commands: o.commands}
+	m := &marking{change: o.change, r: r, timeout: scaleDownTimeout(o.scaleDown), commands: o.commands, noRound: o.noRound}
 	names, err := o.prepare(ctx, m)
 	if err != nil {
 		return err
@@ -159,6 +166,9 @@ func runMarkLeaving(ctx context.Context, o *markOptions) error {
 		return o.d.show(report.NewGroupChange(res))
 	}
 	if err := m.mark(ctx); err != nil {
+		return err
+	}
+	if err := m.askForRound(ctx, o.wait); err != nil {
 		return err
 	}
 	if !o.wait {
@@ -190,7 +200,7 @@ func (o *markOptions) prepareMarks(m *marking, names []string) error {
 	if o.raise {
 		return errs.WithHint(fmt.Errorf("--raise-standbys is for streams groups, and group %q is a %s group; nothing was done", m.s.g.ID, m.s.g.Kind), "leave it out")
 	}
-	if err := refuseMarks(m.s.g, names, o.commands); err != nil {
+	if err := refuseMarks(m.s.g, names, o.flags.force, o.commands); err != nil {
 		return err
 	}
 	if m.s.unread != nil { // a mark that cannot be read back is not known to be there

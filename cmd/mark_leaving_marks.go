@@ -28,7 +28,9 @@ type marking struct {
 	timeout  *time.Duration // how long each instance waits; nil: as it is marked, else its own setting
 	id       string         // id of all marks; "": each gets its own
 	commands func(string) bool
-	goesOn   string // what goes on when the command ends; "": the marks and the drain
+	noRound  bool           // --no-rebalance
+	rounds   *report.Rounds // asked for, so that marks take effect; nil: none
+	goesOn   string         // what goes on when the command ends; "": the marks and the drain
 
 	targets []target
 	plan    *report.Plan
@@ -137,6 +139,7 @@ func (m *marking) intent() intent {
 		}
 	}
 	in.details = append(in.details, m.said...)
+	in.details = append(in.details, m.nudge().details()...)
 	return in
 }
 
@@ -259,7 +262,7 @@ func (m *marking) unmarkArgs() string {
 // result is the document so far.
 func (m *marking) result(done bool) report.ChangeResult {
 	res := m.change.result(m.s.g, done, m.ids()...)
-	res.Plan = m.plan
+	res.Plan, res.Rounds = m.plan, m.rounds
 	res.Leaving = &report.Leaving{Marks: []report.LeavingMark{}, HandedOver: []report.HandedOver{}}
 	for _, t := range m.targets {
 		id := t.mark.Mark
@@ -283,11 +286,15 @@ func (m *marking) marked() report.ChangeResult {
 	for _, t := range m.targets {
 		n += t.in.Active
 	}
+	then, each := "then shuts down", "then shut down"
+	if m.s.g.Kind == model.Classic { // a Kafka Streams app does not end by itself
+		then, each = "stays without tasks until it is stopped", "stay without tasks until they are stopped"
+	}
 	if len(m.targets) == 1 {
-		res.Text = append(res.Text, report.GoodLine(fmt.Sprintf("marked: %s hands %s over and then shuts down", m.names(), render.Count(n, "active task"))))
+		res.Text = append(res.Text, report.GoodLine(fmt.Sprintf("marked: %s hands %s over and %s", m.names(), render.Count(n, "active task"), then)))
 		res.Text = append(res.Text, report.ChangeLine{Text: render.Escape(fmt.Sprintf("wait %s --for drained --instance %s waits for that; unmark %s withdraws the mark", m.s.g.ID, m.names(), m.unmarkArgs()))})
 	} else {
-		res.Text = append(res.Text, report.GoodLine(fmt.Sprintf("marked: %s hand %s over and then shut down", m.names(), render.Count(n, "active task"))))
+		res.Text = append(res.Text, report.GoodLine(fmt.Sprintf("marked: %s hand %s over and %s", m.names(), render.Count(n, "active task"), each)))
 		res.Text = append(res.Text, report.ChangeLine{Text: render.Escape("the same command with --wait follows them; unmark " + m.unmarkArgs() + " withdraws the marks")})
 	}
 	return res

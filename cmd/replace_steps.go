@@ -64,6 +64,9 @@ func (p *replacing) run(ctx context.Context) error {
 		return p.stopped(err)
 	}
 	d.onStop = p.goesOn()
+	if err := p.marking.askForRound(ctx, true); err != nil {
+		return p.stopped(err)
+	}
 	p.done(stepMark)
 	w := newDrainWait(p.marking)
 	w.once = false // bounded above

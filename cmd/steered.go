@@ -135,7 +135,10 @@ func honoursMarks(g *model.Group) string {
 	case model.Worker:
 		return ""
 	case model.Classic:
-		return "it is a classic group, whose assignor knows no marks"
+		if g.PlugIn != nil {
+			return ""
+		}
+		return "it is a classic group, and no instance of it is known to have the plug-in (" + plugInHowTo + ")"
 	case model.Streams:
 		return "it is a streams group, in which the broker assigns, and knows no marks"
 	}
@@ -143,10 +146,11 @@ func honoursMarks(g *model.Group) string {
 }
 
 // refuseMarks is the error for a group in which nobody honours marks, with what
-// works there instead (field case 22).
-func refuseMarks(g *model.Group, names []string, commands func(string) bool) error {
+// works there instead (field case 22). A classic group may have the plug-in
+// without anything telling so: force marks there all the same.
+func refuseMarks(g *model.Group, names []string, force bool, commands func(string) bool) error {
 	why := honoursMarks(g)
-	if why == "" {
+	if why == "" || force && g.Kind == model.Classic {
 		return nil
 	}
 	err := fmt.Errorf("no member of group %q honours marks: %s; nothing was done", g.ID, why)
@@ -158,6 +162,9 @@ func refuseMarks(g *model.Group, names []string, commands func(string) bool) err
 		name = names[0]
 	}
 	err = errs.WithHint(err, fmt.Sprintf("check stop %s -g %s says whether it may stop now, plan %s --remove %s what that would do", name, g.ID, g.ID, name))
+	if g.Kind == model.Classic {
+		err = errs.WithHint(err, "where instances have the plug-in and neither led a round since the control topic exists nor have the client tag streamctl, --force marks all the same")
+	}
 	if g.Kind == model.Classic && commands("rebalance") {
 		err = errs.WithHint(err, fmt.Sprintf("with standbys or warm-ups, rebalance %s makes those that have caught up take over", g.ID))
 	}

@@ -22,6 +22,7 @@ import (
 type unmarkOptions struct {
 	*change
 	instances []string
+	noRound   bool
 	commands  func(string) bool
 }
 
@@ -36,6 +37,9 @@ is not marked is no error.
 In a streams group num.standby.replicas, raised by mark-leaving --raise-standbys, is
 put back at once, unless other instances that are to go rest on it.
 
+In a classic group whose instances have streamctl's plug-in a rebalance is asked for,
+in which the leader sees it, unless --no-rebalance is given.
+
 INSTANCE is named as for mark-leaving. The mark of an instance that is gone (a
 stale mark, which does nothing) is withdrawn by the UUID of the instance, or a
 prefix of it, with -g GROUP.`,
@@ -47,6 +51,7 @@ prefix of it, with -g GROUP.`,
 		},
 		ValidArgsFunction: completeInstances(d),
 	}
+	bindNoRebalance(cmd, &o.noRound)
 	o.bind(cmd, "accepted as by every changing command; nothing here needs it")
 	return cmd
 }
@@ -183,6 +188,10 @@ func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []w
 	if lower != nil {
 		details = append(details, lower.says())
 	}
+	round := o.nudge(r, s, list)
+	if len(records) > 0 && !(round.none && !o.noRound) {
+		details = append(details, round.details()...)
+	}
 	agreed, err := o.agree(ctx, intent{group: s.g, doing: doing, details: details, inTopic: true})
 	if err != nil {
 		return err
@@ -209,14 +218,17 @@ func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []w
 		}
 		o.d.onStop = "the marks are withdrawn"
 	}
+	var failed error
 	if agreed && len(records) > 0 { // a tombstone has no room for who and why
 		o.record(s.g.ID)
+		failed = o.askForRound(ctx, round, list)
 	}
 	res := o.document(s, list, agreed, lines)
+	res.Rounds = round.rounds
 	if lower != nil {
 		res.Standbys = lower.change(back)
 	}
-	return o.d.show(report.NewGroupChange(res))
+	return joinErrors(o.d.show(report.NewGroupChange(res)), failed)
 }
 
 func (o *unmarkOptions) document(s *steered, list []withdrawal, done bool, lines []string) report.ChangeResult {

@@ -36,7 +36,7 @@ func (c *classicSim) change(list []Change, first bool) error {
 				text, err = c.plug.mark(x)
 				break
 			}
-			err = &ChangeError{x.Describe(), "classic groups honour no marks; a plan with --remove tells what a stop does"}
+			err = &ChangeError{x.Describe(), "classic groups honour no marks unless their last round was led by streamctl's plug-in; a plan with --remove tells what a stop does"}
 		default:
 			err = &ChangeError{ch.Describe(), "is not for classic groups"}
 		}
