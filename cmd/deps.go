@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -55,9 +56,11 @@ func dialCluster(ctx context.Context, c config.Connection, o kclient.Options) (C
 	return k, nil
 }
 
-// note writes one line to stderr that is no error.
+// note writes one line to stderr that is no error. Blanks that the format begins
+// with are kept, those of what is put into it are not.
 func (d *deps) note(format string, args ...any) {
-	fmt.Fprintln(d.io.Err, oneLine(fmt.Sprintf(format, args...))) //nolint:errcheck // a note
+	indent := format[:len(format)-len(strings.TrimLeft(format, " "))]
+	fmt.Fprintln(d.io.Err, indent+oneLine(fmt.Sprintf(format, args...))) //nolint:errcheck // a note
 }
 
 // warn writes one warning to stderr.

@@ -74,7 +74,7 @@ func selfIn(groups []*model.Group, mine [][]string) (*model.Instance, *model.Gro
 // isNamed reports whether a whole name of the instance is this one. A prefix
 // would do for a person, but not here: it may be that of a neighbour.
 func isNamed(in *model.Instance, name string) bool {
-	return in.ID == name || in.Name == name || slices.ContainsFunc(in.Members, func(m model.Member) bool {
+	return in.ID == name || in.Name == name || strings.TrimPrefix(in.Host, "/") == name || slices.ContainsFunc(in.Members, func(m model.Member) bool {
 		return m.ClientID == name || model.ClientBase(m.ClientID) == name || m.InstanceID == name || strings.TrimPrefix(m.Host, "/") == name
 	})
 }

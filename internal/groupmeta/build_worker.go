@@ -85,7 +85,7 @@ func (w *workerBuild) metadata(out *builtMember, raw []byte) {
 	out.Metadata.UsedVersion, out.Metadata.SupportedVersion = StreamMajor, StreamMajor
 	out.Metadata.TrailingBytes = meta.TrailingBytes
 	out.instance, out.process = meta.Instance, true
-	out.base = meta.ClientID
+	out.base, out.ownHost = meta.ClientID, meta.Host
 	if n, err := strconv.Atoi(meta.Worker); err == nil && n > 0 {
 		out.Thread = n
 	} else {

@@ -5,7 +5,7 @@ package model
 type Instance struct {
 	ID       string // process UUID; when unknown, "client:" + the client id without its thread part
 	Name     string // shortest name that is unique and that people know (screens.md)
-	Host     string // as the broker gives it, for example "/10.0.0.7"; of its first member
+	Host     string // a worker's own name of it, else as the broker gives it, for example "/10.0.0.7"; of its first member
 	Endpoint string // application.server; "" when none
 	Rack     string // "" when none
 	Tags     map[string]string

@@ -153,7 +153,7 @@ func ResolveMember(g *Group, name string) (*Instance, *Member, error) {
 			for j := range g.Instances[i].Members {
 				of, c := &g.Instances[i], &g.Instances[i].Members[j]
 				way := firstWay(ways, func(w string) bool {
-					return memberMatches(c, name, w) || (w == byID || w == byPrefix) && instanceMatches(of, name, w)
+					return memberMatches(c, name, w) || (w == byID || w == byPrefix || w == byHost) && instanceMatches(of, name, w)
 				})
 				if way != "" {
 					in, m = of, c
@@ -218,6 +218,10 @@ func instanceMatches(in *Instance, name, way string) bool {
 		if in.Name == name {
 			return true
 		}
+	case byHost:
+		if isHost(in.Host, name) { // workers say theirs; their members have the address that the broker sees
+			return true
+		}
 	case byPrefix:
 		return len(name) >= MinPrefix && len(name) < len(in.ID) && strings.EqualFold(in.ID[:len(name)], name)
 	}
@@ -243,11 +247,15 @@ func memberMatches(m *Member, name, way string) bool {
 		wanted, number := SplitThread(name)
 		return number > 0 && number == thread && wanted == base
 	case byHost:
-		return m.Host != "" && strings.TrimPrefix(m.Host, "/") == strings.TrimPrefix(name, "/")
+		return isHost(m.Host, name)
 	case byMemberP:
 		return len(name) >= MinPrefix && len(name) < len(m.ID) && strings.HasPrefix(m.ID, name)
 	}
 	return false
+}
+
+func isHost(host, name string) bool {
+	return host != "" && strings.TrimPrefix(host, "/") == strings.TrimPrefix(name, "/")
 }
 
 func (e *AmbiguousError) sorted() error {

@@ -85,6 +85,20 @@ func TestResolveInstanceAcrossWays(t *testing.T) {
 	}
 }
 
+// A worker gives its host a name of its own, beside the address that the broker sees.
+func TestResolveByTheHostThatAnInstanceNames(t *testing.T) {
+	g := resolveGroup()
+	g.Instances[1].Host = "node-9.example"
+	for _, name := range []string{"node-9.example", "10.0.0.9"} {
+		if in, err := model.ResolveInstance(g, name); err != nil || in.Name != "pod-b" {
+			t.Errorf("%s: got %v, %v", name, in, err)
+		}
+		if _, m, err := model.ResolveMember(g, name); err != nil || m.Name != "pod-b/T1" {
+			t.Errorf("%s: got %v, %v", name, m, err)
+		}
+	}
+}
+
 func TestResolveInstanceNeedsFourCharactersOfAPrefix(t *testing.T) {
 	for _, name := range []string{"7b9", "pod", "", "nosuch"} {
 		_, err := model.ResolveInstance(resolveGroup(), name)

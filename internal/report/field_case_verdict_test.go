@@ -96,6 +96,14 @@ func TestFieldCase31Verdict(t *testing.T) {
 	if got := third(g); got != "1 finding" || !strings.Contains(out, "  silent  partition orders-0: no offset moved in 60s") {
 		t.Errorf("stalled:\n%s", out)
 	}
+	wants(t, text(t, describe(healthy())), "run undisturbed")
+	for _, code := range []string{model.FindingSilent, model.FindingNoCommit} {
+		g := healthy()
+		find(g, code, "instance pod-a", "no offset of pod-a moved in 60s: orders-0")
+		if out := text(t, describe(g)); strings.Contains(out, "undisturbed") || !strings.Contains(out, "stay where they are") {
+			t.Errorf("%s:\n%s", code, out)
+		}
+	}
 }
 
 // A version from the future is shown as what it is.

@@ -56,11 +56,21 @@ func (s *screen) rest(subject string, n int) {
 		text = subject + " ran undisturbed in the round before"
 	case s.g.Kind == model.Streams:
 		text = subject + plural(n, " is where it should be", " are where they should be")
+	case s.stalled():
+		text = subject + plural(n, " stays where it is", " stay where they are")
 	}
 	if s.o.has("get tasks") {
 		text += ": streamctl get tasks -g " + shellWord(s.g.ID)
 	}
 	s.p.Line(2, text)
+}
+
+// stalled reports whether tasks may not run although they are assigned as they
+// should be: input waits, and nothing of it is committed.
+func (s *screen) stalled() bool {
+	return slices.ContainsFunc(s.g.Findings, func(f model.Finding) bool {
+		return f.Code == model.FindingSilent || f.Code == model.FindingNoCommit
+	})
 }
 
 // pairGrid is a row a task with the copy that matters most.
