@@ -81,6 +81,8 @@ func (d *streamsDrain) predictCopies() []string {
 	switch {
 	case r.Copies == 0:
 		return nil
+	case r.Records != nil && *r.Records == 0:
+		return []string{text + ", whose state is on disk still, as their members told"}
 	case r.Records == nil:
 		return []string{text + ", how much they restore is not known"}
 	}

@@ -48,6 +48,7 @@ func (s *streamsSim) drain(leaving []string, alone bool) error {
 		}
 		gone, procs, names = append(gone, p.party), append(procs, p), append(names, p.name)
 	}
+	slices.Sort(names)
 	who := strings.Join(names, ", ")
 	setting := func(from, to int) streamsRound {
 		return streamsRound{trigger: KeyStandbys + " " + strconv.Itoa(from) + " -> " + strconv.Itoa(to), standbys: &to, settled: true}

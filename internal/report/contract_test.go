@@ -84,9 +84,11 @@ func contract() map[string]string {
 			under("copies[].", "instance member "+taskFields),
 		"check-unknown": opening + readFields + " check group instance answer refreshed " + blocker,
 		"wait-unmet":    opening + readFields + " group for met waited_ms " + blocker,
-		"change-replaced": opening + readFields + " change group targets targets[] dry_run done who reason plan wait rebalance remove_member mode leaving replace " +
+		"change-replaced": opening + readFields + " change group targets targets[] dry_run done who reason plan wait rebalance remove_member mode leaving standbys replace " +
 			under("leaving.", "marks marks[] "+under("marks[].", "instance name mark before timeout_ms honoured gone")+" handed_over handed_over[] "+under("handed_over[].", "task from to cold remaining_records")) + " " +
 			under("replace.", "with old old[] new new[] resumed steps steps[] steps[].step steps[].done"),
+		"change-streams-drained": opening + readFields + " change group targets targets[] dry_run done who reason plan wait rebalance remove_member mode leaving replace standbys " +
+			under("standbys.", "before before_own set need put_back left safe positions_every_ms departures departures[] "+under("departures[].", "task from to to[] answer why remaining_records")),
 		"event": opening + readFields + " at group what object before after cause cause_inferred",
 		"diff":  opening + readFields + " changes changes[] changes[].object changes[].what changes[].before changes[].after",
 		"can-i": opening + readFields + " command group principal allowed permissions permissions[] " +

@@ -37,6 +37,20 @@ type Control struct {
 	End    int64            `json:"end"`
 	Mode   *ModeRecord      `json:"mode"`
 	Status []InstanceStatus `json:"status"` // by instance
+
+	Standbys *RaisedStandbys `json:"standbys"` // null: not raised for a drain
+}
+
+// RaisedStandbys is num.standby.replicas of a streams group, raised for a drain.
+type RaisedStandbys struct {
+	Before    *string   `json:"before"`
+	BeforeOwn bool      `json:"before_own"` // the group's own setting, not the brokers' default
+	Set       string    `json:"set"`
+	Instances []string  `json:"instances"` // it was raised for, sorted
+	Gone      bool      `json:"gone"`      // none of them is in the group
+	At        time.Time `json:"at"`
+	Who       *string   `json:"who"`
+	Reason    *string   `json:"reason"`
 }
 
 // ModeRecord is the rebalancing mode that was last written.
@@ -73,6 +87,11 @@ func newControl(c *model.Control) *Control {
 	out := &Control{Topic: c.Topic, End: c.End, Status: make([]InstanceStatus, len(c.Status))}
 	if m := c.Mode; m != nil {
 		out.Mode = &ModeRecord{Mode: m.Mode, Epoch: m.Epoch, AllowedMs: m.AllowedMs, At: m.At, Who: optional(m.Who), Reason: optional(m.Why)}
+	}
+	if s := c.Standbys; s != nil {
+		out.Standbys = &RaisedStandbys{
+			Before: optional(s.Before), BeforeOwn: s.BeforeOwn, Set: s.Set, Instances: s.Instances, Gone: s.Gone, At: s.At, Who: optional(s.Who), Reason: optional(s.Why),
+		}
 	}
 	for i := range c.Status {
 		s := &c.Status[i]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/plan"
 	"github.com/streamctl/streamctl/internal/progress"
 	"github.com/streamctl/streamctl/internal/render"
 )
@@ -33,7 +34,16 @@ func markReports() map[string]render.Report {
 	replaced.Leaving = &Leaving{Marks: marks, HandedOver: NewHandedOver(over[:1])}
 	replaced.Replace = &Replacement{With: 1, Old: []string{id}, New: []string{g.Instances[0].ID}, Resumed: true, Steps: []Step{{"join", true}, {"mark", true}, {"drain", false}}}
 	replaced.Text = []ChangeLine{GoodLine("replaced")}
-	return map[string]render.Report{"change-drained": NewGroupChange(drained), "change-replaced": NewGroupChange(replaced)}
+	was, set, every := "0", "1", time.Minute
+	streams := drained
+	streams.Leaving, streams.Wait = nil, nil
+	streams.Standbys = &StandbysChange{Before: &was, Set: &set, PutBack: true}
+	streams.Standbys.Look(&progress.DepartLook{
+		Raise: &plan.Raise{Need: 1, Before: 1}, Enough: true, Safe: progress.No, Offers: true,
+		Tasks: []progress.DepartTask{{Task: model.TaskID{Subtopology: "0", Partition: 2}, From: id, To: []string{g.Instances[0].ID}, Answer: progress.No, Why: "the copy on pod-a restores 812 records", Remaining: ptr[int64](812)}},
+	}, every)
+	streams.Text = []ChangeLine{GoodLine("drained")}
+	return map[string]render.Report{"change-drained": NewGroupChange(drained), "change-replaced": NewGroupChange(replaced), "change-streams-drained": NewGroupChange(streams)}
 }
 
 // The lines of a drain are those of the screens.
