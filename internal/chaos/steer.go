@@ -21,8 +21,17 @@ func (j *Job) onTopic(f func(context.Context, *controltopic.Topic) error) {
 	defer t.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	if err := f(ctx, t); err != nil {
-		j.T.Errorf("control topic: %v", err)
+	for {
+		err := f(ctx, t)
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			j.T.Errorf("control topic: %v", err)
+			return
+		}
+		j.Say("control topic, once more: %v", err) // a broker that has just died is one that cannot be dialled
+		time.Sleep(200 * time.Millisecond)
 	}
 }
 
