@@ -141,7 +141,7 @@ func (l *link) apply(first bool) {
 		return
 	}
 	if first && len(i.seats) == 0 {
-		i.st.startIn(Mode(mode.Mode), mode.Epoch)
+		i.st.startIn(Mode(mode.Mode), mode.Epoch, time.Now().Add(mode.Allowed))
 		return
 	}
 	i.follow(Mode(mode.Mode), mode.Epoch, mode.Allowed)

@@ -22,8 +22,9 @@ type state struct {
 	epoch   int64
 	sw      *modeSwitch // under way, or over in time but not in effect; nil: none
 	mark    *mark
-	expired bool // past the deadline, and all tasks closed
-	leaving bool // it is about to leave for good: nothing is opened any more
+	loyal   time.Time // until then a refused worker does not try the other protocol type; zero: it may
+	expired bool      // past the deadline, and all tasks closed
+	leaving bool      // it is about to leave for good: nothing is opened any more
 
 	unmarked int // marks withdrawn so far
 	members  []*member

@@ -57,9 +57,12 @@ func (s *state) expiresAt() time.Time {
 	return s.mark.deadline
 }
 
-// startIn takes the mode that the control topic names before the first join.
-func (s *state) startIn(mode Mode, epoch int64) {
-	s.mode, s.epoch = mode, epoch
+// startIn takes the mode that the control topic names before the first join. A
+// switch to it may be under way for as long as it is allowed to take: who tries
+// the old type before could keep the old group alive, and would get all that the
+// others carry.
+func (s *state) startIn(mode Mode, epoch int64, loyal time.Time) {
+	s.mode, s.epoch, s.loyal = mode, epoch, loyal
 	for _, m := range s.members {
 		m.as = mode
 	}

@@ -115,7 +115,7 @@ func (s *state) tickSwitch(now time.Time, a *actions) {
 			if !s.sw.tried {
 				s.sw.tried, a.rollBack = true, true
 			}
-		case now.Sub(m.refused) >= tryPause:
+		case now.Sub(m.refused) >= tryPause && !now.Before(s.loyal):
 			m.refused = time.Time{}
 			a.tryOther = append(a.tryOther, m.n)
 		}
