@@ -162,6 +162,9 @@ func (d *Drain) Look(g *model.Group, s *control.State, at time.Time) DrainLook {
 	}
 	d.handOvers(g, owners, &out)
 	d.progress(g, &out)
+	if !told(g) {
+		out.Ready, out.ToRestore, out.Rate, out.Left = 0, nil, nil, nil
+	}
 	d.outcome(g, s, owners, &out)
 	d.remember(g, owners)
 	d.last, d.looked = out, true

@@ -47,7 +47,7 @@ func (d *Drain) handOvers(g *model.Group, owners map[model.TaskID]*model.Instanc
 		}
 	}
 	for _, h := range d.moves {
-		if h.Warm == Unknown {
+		if h.Warm == Unknown && told(g) {
 			h.judge(g)
 		}
 	}
@@ -140,6 +140,9 @@ func (d *Drain) remember(g *model.Group, owners map[model.TaskID]*model.Instance
 		d.owners[id] = in.ID
 	}
 	clear(d.ready)
+	if !told(g) {
+		return
+	}
 	eachTask(g, func(in *model.Instance, _ *model.Member, t *model.Task) {
 		if t.Role == model.Active || t.TargetOnly || !isReady(g, t) {
 			return

@@ -45,3 +45,7 @@ func unhonoured(p *model.PlugIn) string {
 	}
 	return "the round that sees it is not told of yet"
 }
+
+// told reports whether roles and positions are known as well as they can be: of
+// an app with our assignor only while its leader's word is of the present round.
+func told(g *model.Group) bool { return g.PlugIn == nil || g.PlugIn.Fresh }

@@ -77,8 +77,13 @@ func TestDrainOfPlugIn(t *testing.T) {
 			t.Errorf("look %d: the copy stands still for %v", i, still)
 		}
 	}
-	l := d.Look(appWith("a", 0, 1000, 9), honouring("b", "mark-1"), begin.Add(5*time.Second))
-	if !l.Met || l.Owns != 0 || len(l.Moved) != 1 || l.Moved[0].Warm != Yes {
+	between := appWith("a", 0, 1000, 8) // handed over, and the leader has not told of it yet
+	between.PlugIn.Fresh = false
+	if l := d.Look(between, honouring("b", "mark-1"), begin.Add(5*time.Second)); len(l.Moved) != 1 || l.Moved[0].Warm != Unknown || l.ToRestore != nil {
+		t.Errorf("before the leader told: %+v", l)
+	}
+	l := d.Look(appWith("a", 0, 1000, 9), honouring("b", "mark-1"), begin.Add(6*time.Second))
+	if moves := d.HandOvers(); !l.Met || l.Owns != 0 || len(moves) != 1 || moves[0].Warm != Yes {
 		t.Errorf("at the end: %+v", l)
 	}
 }
