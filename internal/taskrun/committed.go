@@ -96,11 +96,11 @@ func (h *Host) askCommitted() {
 
 // fetchCommitted asks for the committed offsets of all inputs at once and
 // answers the questions, unless it returns an error.
-func (h *Host) fetchCommitted(ctx context.Context, topics map[string]inputTopic, list []*question) error {
+func (h *Host) fetchCommitted(ctx context.Context, topics map[string]topicInfo, list []*question) error {
 	parts := map[string][]int32{}
 	for _, q := range list {
 		for _, topic := range q.t.sub.Sources {
-			if q.t.id.Partition < topics[topic].partitions && !slices.Contains(parts[topic], q.t.id.Partition) {
+			if int(q.t.id.Partition) < len(topics[topic].leaders) && !slices.Contains(parts[topic], q.t.id.Partition) {
 				parts[topic] = append(parts[topic], q.t.id.Partition)
 			}
 		}
@@ -120,14 +120,14 @@ func (h *Host) fetchCommitted(ctx context.Context, topics map[string]inputTopic,
 
 // answerOf puts together what was found about one task. All of its inputs must
 // exist.
-func (h *Host) answerOf(t *task, topics map[string]inputTopic, found map[model.TopicPartition]committedOffset, none bool) answer {
+func (h *Host) answerOf(t *task, topics map[string]topicInfo, found map[model.TopicPartition]committedOffset, none bool) answer {
 	offsets := map[model.TopicPartition]int64{}
 	for _, topic := range t.sub.Sources {
 		it := topics[topic]
 		if it.err != nil {
-			return answer{err: it.err}
+			return answer{err: fmt.Errorf("input: %w", it.err)}
 		}
-		if t.id.Partition >= it.partitions {
+		if int(t.id.Partition) >= len(it.leaders) {
 			continue
 		}
 		tp := model.TopicPartition{Topic: topic, Partition: t.id.Partition}
@@ -184,43 +184,18 @@ func (h *Host) offsetFetch(ctx context.Context, parts map[string][]int32) (found
 	return found, false, nil
 }
 
-// inputTopic is what is known of a topic that is read.
-type inputTopic struct {
-	partitions int32
-	err        error
-}
-
 // inputTopics looks at the topics that the tasks read. It is never answered from
 // a cache: a task of a new partition must not be started without it.
-func (h *Host) inputTopics(ctx context.Context, list []*question) (map[string]inputTopic, error) {
-	topics := map[string]inputTopic{}
+func (h *Host) inputTopics(ctx context.Context, list []*question) (map[string]topicInfo, error) {
+	topics := map[string]bool{}
 	for _, q := range list {
 		for _, topic := range q.t.sub.Sources {
-			topics[topic] = inputTopic{err: fmt.Errorf("input %q: not in the answer", topic)}
+			topics[topic] = true
 		}
 	}
-	if len(topics) == 0 {
-		return topics, nil
-	}
-	req := kmsg.NewPtrMetadataRequest()
-	for _, topic := range slices.Sorted(maps.Keys(topics)) {
-		rt := kmsg.NewMetadataRequestTopic()
-		rt.Topic = kmsg.StringPtr(topic)
-		req.Topics = append(req.Topics, rt)
-	}
-	resp, err := req.RequestWith(ctx, h.inputs.cl)
+	infos, err := h.topicInfos(ctx, slices.Sorted(maps.Keys(topics)))
 	if err != nil {
-		return nil, fmt.Errorf("metadata of inputs: %w", err)
+		return nil, fmt.Errorf("inputs: %w", err)
 	}
-	for _, rt := range resp.Topics {
-		if rt.Topic == nil {
-			continue
-		}
-		it := inputTopic{partitions: int32(len(rt.Partitions))}
-		if err := kerr.ErrorForCode(rt.ErrorCode); err != nil {
-			it.err = fmt.Errorf("input %q: %w", *rt.Topic, err)
-		}
-		topics[*rt.Topic] = it
-	}
-	return topics, nil
+	return infos, nil
 }

@@ -147,14 +147,13 @@ func (s *stint) again(key []byte) {
 func (s *stint) foreignTail() int64 {
 	ctx, cancel := context.WithTimeout(s.a.ctx, endWait)
 	defer cancel()
-	tp := s.t.changelog
-	x := s.h.offsets(ctx, map[string][]int32{tp.Topic: {tp.Partition}}, -1)[tp]
+	end, err := s.h.offsetOf(ctx, s.t.changelog, -1)
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
-	if x.err != nil || x.start <= max(s.t.next, s.top) {
+	if err != nil || end <= max(s.t.next, s.top) {
 		return 0
 	}
-	return x.start
+	return end
 }
 
 // foreignError says what another writer did.

@@ -44,25 +44,26 @@ func (h *Host) reposition(s *stint, tp model.TopicPartition) {
 
 // choose gives the offset to go on from, and why it is another than next.
 func (h *Host) choose(ctx context.Context, t *task, tp model.TopicPartition, next int64) (int64, error) {
-	one := map[string][]int32{tp.Topic: {tp.Partition}}
-	start, end := h.offsets(ctx, one, -2)[tp], h.offsets(ctx, one, -1)[tp]
+	start, err := h.offsetOf(ctx, tp, -2)
+	if err != nil {
+		return next, err
+	}
+	end, err := h.offsetOf(ctx, tp, -1)
 	switch {
-	case start.err != nil:
-		return next, start.err
-	case end.err != nil:
-		return next, end.err
-	case next < start.start:
-		return start.start, fmt.Errorf("records %d to %d were deleted before they were processed: it goes on at %d", next, start.start-1, start.start)
-	case next <= end.start:
+	case err != nil:
+		return next, err
+	case next < start:
+		return start, fmt.Errorf("records %d to %d were deleted before they were processed: it goes on at %d", next, start-1, start)
+	case next <= end:
 		return next, nil
 	}
 	offsets, err := h.committed(ctx, t)
 	if err != nil {
 		return next, err
 	}
-	lost := fmt.Sprintf("the log ends at %d, but was read up to %d: records are lost", end.start, next)
-	if at := offsets[tp]; at >= start.start && at <= end.start {
+	lost := fmt.Sprintf("the log ends at %d, but was read up to %d: records are lost", end, next)
+	if at := offsets[tp]; at >= start && at <= end {
 		return at, fmt.Errorf("%s; it goes on at the committed offset %d", lost, at)
 	}
-	return start.start, fmt.Errorf("%s; it begins again at the log's start, %d", lost, start.start)
+	return start, fmt.Errorf("%s; it begins again at the log's start, %d", lost, start)
 }

@@ -13,7 +13,8 @@ import (
 
 const (
 	fetchWait  = 200 * time.Millisecond // how long a broker holds a fetch without records
-	idleWait   = 200 * time.Millisecond // how long one poll waits
+	idleWait   = 10 * time.Second       // how long one poll waits; whatever else is to be done ends it
+	rateWait   = 200 * time.Millisecond // how long a restore rests that is ahead of its rate
 	restoreMax = 10_000                 // records of one poll
 	saveEvery  = time.Second            // how old what is not durable yet may get
 	errorPause = 100 * time.Millisecond // after a poll that gave nothing but errors
@@ -27,7 +28,7 @@ func (h *Host) restoreLoop() {
 		h.restore.runJobs()
 		rate, now := int(h.rate.Load()), time.Now()
 		if wait := due.Sub(now); rate > 0 && wait > 0 {
-			h.restore.rest(h.ctx, min(wait, idleWait))
+			h.restore.rest(h.ctx, min(wait, rateWait))
 			h.saveOld(time.Now())
 			continue
 		}
@@ -37,7 +38,11 @@ func (h *Host) restoreLoop() {
 			// the client holds what they brought, and fetches no more meanwhile.
 			limit = max(1, min(limit, rate/20))
 		}
-		fs := h.restore.poll(h.ctx, idleWait, limit)
+		wait := idleWait
+		if len(h.byChangelog) > 0 {
+			wait = saveEvery
+		}
+		fs := h.restore.poll(h.ctx, wait, limit)
 		n, bad := 0, false
 		fs.EachPartition(func(ft kgo.FetchTopicPartition) {
 			n += len(ft.Records)

@@ -72,32 +72,6 @@ func (h *Host) fetchOnce(ctx context.Context, tp model.TopicPartition, topic [16
 	return p, nil
 }
 
-// leaderOf gives the broker that leads a partition, as the clients know it, or
-// else by asking.
-func (h *Host) leaderOf(ctx context.Context, tp model.TopicPartition) (int32, error) {
-	for _, p := range []*poller{h.restore, h.inputs} {
-		if leader, _, err := p.cl.PartitionLeader(tp.Topic, tp.Partition); err == nil && leader >= 0 {
-			return leader, nil
-		}
-	}
-	req := kmsg.NewPtrMetadataRequest()
-	rt := kmsg.NewMetadataRequestTopic()
-	rt.Topic = kmsg.StringPtr(tp.Topic)
-	req.Topics = append(req.Topics, rt)
-	resp, err := req.RequestWith(ctx, h.restore.cl)
-	if err != nil {
-		return -1, fmt.Errorf("metadata of %q: %w", tp.Topic, err)
-	}
-	for _, rt := range resp.Topics {
-		for _, rp := range rt.Partitions {
-			if rp.Partition == tp.Partition && rp.Leader >= 0 {
-				return rp.Leader, nil
-			}
-		}
-	}
-	return -1, fmt.Errorf("\"%s\" has no leader at the moment", tp)
-}
-
 // emptyBatches walks over record batches from an offset on. It gives the offset
 // after those without records, and whether one has any. What is no whole batch
 // of the format that has been in use since 0.11 counts as one with records.

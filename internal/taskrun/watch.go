@@ -3,16 +3,19 @@ package taskrun
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
-
-	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/streamctl/streamctl/internal/model"
 )
 
 // lookEvery is how often the ends of the changelogs are read.
 const lookEvery = 500 * time.Millisecond
+
+// wholeEvery is how often a look asks for topic ids and starts too. That a topic
+// was made anew, or has lost its beginning, shows sooner where it is fetched.
+const wholeEvery = 5 * time.Second
 
 // extent is what a look found of one changelog partition.
 type extent struct {
@@ -30,18 +33,20 @@ func (h *Host) watch() {
 	defer h.wg.Done()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	known := known{}
 	for {
 		select {
 		case <-h.ctx.Done():
 			return
 		case <-tick.C:
 		case <-h.looks:
+			known.stale = true
 		}
 		number, tasks := h.beginLook()
 		if len(tasks) == 0 {
 			continue
 		}
-		found := h.extents(tasks)
+		found := h.extents(&known, tasks)
 		h.restore.do(func() { h.looked(number, tasks, found) })
 	}
 }
@@ -74,9 +79,30 @@ func (h *Host) beginLook() (int64, []*task) {
 	return n, tasks
 }
 
+// known is what was asked last of what changes seldom.
+type known struct {
+	at     time.Time
+	stale  bool // it was asked to look: it may have changed
+	topics map[string]topicInfo
+	starts map[model.TopicPartition]extent
+}
+
+// covers reports whether it is fresh and has all that a look needs.
+func (k *known) covers(found map[model.TopicPartition]extent) bool {
+	if k.stale || time.Since(k.at) > wholeEvery {
+		return false
+	}
+	for tp := range found {
+		if x, ok := k.starts[tp]; !ok || x.err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // extents asks for the extents of the tasks' changelogs. A request that fails
 // is the error of all that it was to answer.
-func (h *Host) extents(tasks []*task) map[model.TopicPartition]extent {
+func (h *Host) extents(k *known, tasks []*task) map[model.TopicPartition]extent {
 	ctx, cancel := context.WithTimeout(h.ctx, 10*time.Second)
 	defer cancel()
 	found := map[model.TopicPartition]extent{}
@@ -85,42 +111,28 @@ func (h *Host) extents(tasks []*task) map[model.TopicPartition]extent {
 		found[t.changelog] = extent{err: fmt.Errorf("no answer about changelog \"%s\"", t.changelog)}
 		parts[t.changelog.Topic] = append(parts[t.changelog.Topic], t.changelog.Partition)
 	}
-	meta := kmsg.NewPtrMetadataRequest()
-	for topic := range parts {
-		mt := kmsg.NewMetadataRequestTopic()
-		mt.Topic = kmsg.StringPtr(topic)
-		meta.Topics = append(meta.Topics, mt)
-	}
-	mr, err := meta.RequestWith(ctx, h.restore.cl)
-	if err != nil {
-		return failed(found, fmt.Errorf("metadata of changelogs: %w", err))
-	}
-	ids := map[string][16]byte{}
-	for _, mt := range mr.Topics {
-		if mt.Topic == nil {
-			continue
+	if !k.covers(found) {
+		began := time.Now()
+		topics, err := h.topicInfos(ctx, slices.Sorted(maps.Keys(parts)))
+		if err != nil {
+			return failed(found, fmt.Errorf("changelogs: %w", err))
 		}
-		if err := kerr.ErrorForCode(mt.ErrorCode); err != nil {
-			failTopic(found, *mt.Topic, parts[*mt.Topic], fmt.Errorf("changelog %q: %w", *mt.Topic, err))
-			delete(parts, *mt.Topic)
-			continue
-		}
-		ids[*mt.Topic] = mt.TopicID
+		*k = known{at: began, topics: topics, starts: h.offsets(ctx, topics, parts, -2)}
 	}
-	starts := h.offsets(ctx, parts, -2)
-	ends := h.offsets(ctx, parts, -1)
+	ends := h.offsets(ctx, k.topics, parts, -1)
 	for topic, ps := range parts {
 		for _, p := range ps {
 			tp := model.TopicPartition{Topic: topic, Partition: p}
-			s, e := starts[tp], ends[tp]
+			s, e := k.starts[tp], ends[tp]
 			switch {
 			case e.err != nil:
 				found[tp] = extent{err: e.err}
 			case s.err != nil:
 				found[tp] = extent{err: s.err}
 			default:
-				found[tp] = extent{topic: ids[topic], start: s.start, end: e.start}
+				found[tp] = extent{topic: k.topics[topic].id, start: s.start, end: e.start}
 			}
+			k.stale = k.stale || found[tp].err != nil
 		}
 	}
 	for _, t := range tasks {
@@ -140,64 +152,4 @@ func failed(found map[model.TopicPartition]extent, err error) map[model.TopicPar
 		found[tp] = extent{err: err}
 	}
 	return found
-}
-
-func failTopic(found map[model.TopicPartition]extent, topic string, parts []int32, err error) {
-	for _, p := range parts {
-		found[model.TopicPartition{Topic: topic, Partition: p}] = extent{err: err}
-	}
-}
-
-// offsets lists the first (-2) or the last stable (-1) offsets of partitions,
-// as start. All that were asked for are in the answer.
-func (h *Host) offsets(ctx context.Context, parts map[string][]int32, at int64) map[model.TopicPartition]extent {
-	out := map[model.TopicPartition]extent{}
-	if len(parts) == 0 {
-		return out
-	}
-	req := kmsg.NewPtrListOffsetsRequest()
-	req.ReplicaID = -1
-	req.IsolationLevel = 1 // read committed: the last stable offset
-	for topic, ps := range parts {
-		rt := kmsg.NewListOffsetsRequestTopic()
-		rt.Topic = topic
-		for _, p := range ps {
-			rp := kmsg.NewListOffsetsRequestTopicPartition()
-			rp.Partition, rp.Timestamp = p, at
-			rt.Partitions = append(rt.Partitions, rp)
-		}
-		failTopic(out, topic, ps, fmt.Errorf("offsets of %q: no answer", topic))
-		req.Topics = append(req.Topics, rt)
-	}
-	// One broker of several may fail.
-	for _, shard := range h.restore.cl.RequestSharded(ctx, req) {
-		if shard.Err != nil {
-			if r, ok := shard.Req.(*kmsg.ListOffsetsRequest); ok {
-				for _, rt := range r.Topics {
-					for _, rp := range rt.Partitions {
-						tp := model.TopicPartition{Topic: rt.Topic, Partition: rp.Partition}
-						out[tp] = extent{err: fmt.Errorf("offsets of \"%s\": %w", tp, shard.Err)}
-					}
-				}
-			}
-			continue
-		}
-		r, ok := shard.Resp.(*kmsg.ListOffsetsResponse)
-		if !ok {
-			continue
-		}
-		for _, rt := range r.Topics {
-			for _, rp := range rt.Partitions {
-				tp := model.TopicPartition{Topic: rt.Topic, Partition: rp.Partition}
-				e := extent{start: rp.Offset}
-				if err := kerr.ErrorForCode(rp.ErrorCode); err != nil {
-					e.err = fmt.Errorf("offsets of \"%s\": %w", tp, err)
-				} else if rp.Offset < 0 {
-					e.err = fmt.Errorf("offsets of \"%s\": broker answered %d", tp, rp.Offset)
-				}
-				out[tp] = e
-			}
-		}
-	}
-	return out
 }
