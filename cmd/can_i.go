@@ -81,6 +81,7 @@ func needs() []need {
 			need{c, "WRITE", onControl, "Metadata, Produce", "marks", true},
 			need{c, "READ", onControl, "Fetch", "marks are read back", true},
 			need{c, "CREATE", onControl, "CreateTopics", "the first mark of a group", false},
+			need{c, "READ", "group", "JoinGroup, LeaveGroup", "apps with the plug-in: the rebalance that makes a mark take effect", false},
 		)
 	}
 	for _, c := range []string{"mark-leaving", "unmark"} {
