@@ -56,10 +56,10 @@ type DepartTask struct {
 	To        []string // ids of the instances that it may go to, the most likely one first
 	ToNames   []string
 	Each      []Answer // of To: it has a copy that has caught up, or there is no state
-	Answer    Answer // these have copies that have caught up
-	Why       string // what is missing, for example "pod-b restores 8,112 records"; "" for Yes
-	Remaining *int64 // of the copy that is furthest behind; nil when not known
-	Total     *int64 // records of its changelogs; nil when not known
+	Answer    Answer   // these have copies that have caught up
+	Why       string   // what is missing, for example "pod-b restores 8,112 records"; "" for Yes
+	Remaining *int64   // of the copy that is furthest behind; nil when not known
+	Total     *int64   // records of its changelogs; nil when not known
 }
 
 // NewDeparting returns a judge that has seen nothing. every is how old the

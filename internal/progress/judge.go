@@ -174,6 +174,10 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 		}
 	})
 	mark := markOf(g, j.goal.Instance)
+	if g.Kind == model.Streams { // the broker assigns: whom somebody stops has nothing to hand over itself
+		j.marked = j.marked || mark != nil
+		mark = nil
+	}
 	if in == nil {
 		if s.Lost = j.left(mark); s.Lost != "" {
 			return
