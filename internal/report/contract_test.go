@@ -17,7 +17,7 @@ import (
 
 const readFields = "taken_at cluster_id errors"
 
-const taskFields = `id role tags tags[] inferred target_only release partitions partitions[] partitions[].topic partitions[].partition
+const taskFields = `id role tags tags[] inferred reason target_only release partitions partitions[] partitions[].topic partitions[].partition
 	restore restore.state restore.basis restore.position restore.end restore.remaining_records restore.remaining_bytes
 	lag lag.records lag.committed lag.end lag.beyond_end`
 
@@ -44,12 +44,12 @@ const groupFields = `kind schema_version group group_kind state protocol_type pr
 	topology.subtopologies[].repartition_sink_topics topology.subtopologies[].repartition_sink_topics[]
 	topology.subtopologies[].repartition_source_topics topology.subtopologies[].repartition_source_topics[]
 	topology.subtopologies[].changelog_topics topology.subtopologies[].changelog_topics[]
-	topology.subtopologies[].partitions topology.subtopologies[].stateful topology.subtopologies[].inferred
+	topology.subtopologies[].stores topology.subtopologies[].partitions topology.subtopologies[].stateful topology.subtopologies[].inferred
 	balance balance.factor balance.balanced balance.max_over_expected
 	instances instances[] unassigned_tasks
 	offsets offsets[] offsets[].topic offsets[].partition offsets[].committed offsets[].log_start offsets[].log_end offsets[].lag
 	offsets[].beyond_end offsets[].member
-	marks control ` + readFields
+	marks plug_in control ` + readFields
 
 // under puts a prefix before each field.
 func under(prefix, fields string) string {

@@ -33,6 +33,7 @@ func (s *screen) facts() []render.Fact {
 	add("Epochs", s.epochs())
 	add("Timing", s.timing())
 	add("Positions", s.positions())
+	add("Plug-in", plugInText(s.p, s.g))
 	add("Task offsets", s.taskOffsets())
 	add("Topology", s.topology())
 	if n := memberCount(s.g); n > 0 {
@@ -176,6 +177,13 @@ func (s *screen) positions() string {
 	case model.PositionsHeartbeat:
 		return strings.TrimSuffix("task offsets, sent with the members' heartbeats, "+age, ", ")
 	case model.PositionsStatus:
+		if s.g.Kind == model.Classic {
+			text := strings.TrimSuffix("told by the leader of the last round, "+age, ", ")
+			if s.o.has("rebalance") {
+				text += " (rebalance asks for one)"
+			}
+			return text
+		}
 		return strings.TrimSuffix("status records of the workers, "+age, ", ")
 	}
 	if s.g.Kind == model.Streams && s.g.Facts.KafkaVersion != "4.4" {

@@ -66,6 +66,7 @@ type GroupFields struct {
 	Unassigned      []model.TaskID `json:"unassigned_tasks"`
 	Offsets         []Offset       `json:"offsets"`
 	Marks           []Mark         `json:"marks"`
+	PlugIn          *PlugIn        `json:"plug_in"` // of our assignor; null where no instance is known to have it
 	Control         *Control       `json:"control"` // null where the group has no control topic, or it was not read
 }
 
@@ -82,7 +83,7 @@ func newGroupFields(g *model.Group) GroupFields {
 		Positions: newPositions(g.Positions), Totals: newTotals(g), Timing: newTiming(&g.Timing),
 		NextRebalance: newNextRebalance(g.NextRebalance), Prediction: newPrediction(g), Topology: newTopology(&g.Topology), Balance: newBalance(g.Balance),
 		Instances: make([]Instance, len(g.Instances)), Unassigned: g.Unassigned, Offsets: newOffsets(g.Offsets),
-		Marks: make([]Mark, len(g.Marks)), Control: newControl(g.Control),
+		Marks: make([]Mark, len(g.Marks)), Control: newControl(g.Control), PlugIn: newPlugIn(g.PlugIn),
 	}
 	if f.AssignmentBasis == "" {
 		f.AssignmentBasis = string(model.AssignmentNone)

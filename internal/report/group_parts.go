@@ -80,6 +80,7 @@ type Subtopology struct {
 	RepartitionSinkTopics   []string `json:"repartition_sink_topics"`
 	RepartitionSourceTopics []string `json:"repartition_source_topics"`
 	ChangelogTopics         []string `json:"changelog_topics"`
+	Stores                  []string `json:"stores"` // names; empty where nobody told
 	Partitions              *int32   `json:"partitions"`
 	Stateful                *bool    `json:"stateful"`
 	Inferred                bool     `json:"inferred"`
@@ -167,6 +168,7 @@ func newTopology(t *model.Topology) Topology {
 			ID: subtopologyID(s), SourceTopics: s.SourceTopics, RepartitionSinkTopics: s.RepartitionSinkTopics,
 			RepartitionSourceTopics: s.RepartitionSourceTopics, ChangelogTopics: s.ChangelogTopics,
 			Partitions: optionalInt(s.Partitions), Stateful: s.Stateful, Inferred: s.Inferred,
+			Stores: append([]string{}, s.Stores...),
 		}
 	}
 	return out

@@ -82,7 +82,7 @@ func (m *Mode) Text(p *render.Page) {
 	p.Head(cluster, render.Span{Text: p.Name(m.Group)}, render.Span{Text: m.GroupKind}, render.Span{Text: render.Escape(m.State)})
 	p.Blank()
 	if m.Mode == nil {
-		p.Facts(0, []render.Fact{{Label: "Mode", Text: m.instead()}})
+		p.Facts(0, []render.Fact{{Label: "Mode", Text: m.instead(p)}})
 		return
 	}
 	facts := []render.Fact{{Label: "Mode", Text: *m.Mode + " (protocol type " + render.Escape(m.ProtocolType) + ")"}}
@@ -132,9 +132,12 @@ func (m *Mode) asked() string {
 }
 
 // instead says what a group without a mode has.
-func (m *Mode) instead() string {
+func (m *Mode) instead(p *render.Page) string {
 	switch model.Kind(m.GroupKind) {
 	case model.Classic:
+		if m.g.PlugIn != nil {
+			return "none: a classic Kafka Streams group; plug-in " + plugInText(p, m.g)
+		}
 		return "none: a classic Kafka Streams group, whose leader assigns; mode set " + shellWord(m.Group) + " streams says what a move to a streams group takes"
 	case model.Streams:
 		return "none: a streams group (KIP-1071), in which the broker assigns"

@@ -8,6 +8,7 @@ type Task struct {
 	Role       string                 `json:"role"` // active, standby, learner
 	Tags       []string               `json:"tags"` // the draft's names
 	Inferred   bool                   `json:"inferred"`
+	Reason     *string                `json:"reason"` // why a learner was started, where its leader told: evacuation, balance, unknown
 	TargetOnly bool                   `json:"target_only"`
 	Release    bool                   `json:"release"`
 	Partitions []model.TopicPartition `json:"partitions"`
@@ -36,7 +37,7 @@ type Lag struct {
 
 func newTask(t *model.Task) Task {
 	return Task{
-		ID: t.ID.String(), Role: string(t.Role), Tags: texts(t.Tags), Inferred: t.Inferred,
+		ID: t.ID.String(), Role: string(t.Role), Tags: texts(t.Tags), Inferred: t.Inferred, Reason: optional(t.Reason),
 		TargetOnly: t.TargetOnly, Release: t.Release, Partitions: t.Partitions,
 		Restore: newRestore(&t.Restore), Lag: newLag(t.Lag),
 	}

@@ -18,6 +18,7 @@ type TaskDescription struct {
 	Member     *string                `json:"member"`
 	Tags       []string               `json:"tags"`
 	Inferred   bool                   `json:"inferred"`
+	Reason     *string                `json:"reason"` // of its active copy: always null
 	TargetOnly bool                   `json:"target_only"`
 	Release    bool                   `json:"release"`
 	Partitions []model.TopicPartition `json:"partitions"`
