@@ -204,7 +204,7 @@ func (w *departWait) sayOnce(text string) {
 func (w *departWait) gone(at time.Time, s *steered) bool {
 	if w.goneAt.IsZero() {
 		w.goneAt = at
-		w.d.say(2, w.d.marking.names()+" gone; waiting until the others have all tasks")
+		w.d.say(2, isAre(len(w.d.targets), w.d.marking.names())+" gone; waiting until the others have all tasks")
 	}
 	w.after = w.d.judge.Departed(s.g)
 	w.others = slices.ContainsFunc(w.d.leavingIn(s), func(id string) bool { return !w.d.marks(id) })

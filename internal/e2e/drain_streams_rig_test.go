@@ -176,7 +176,7 @@ const (
 	stepMarked = "marked:"
 	stepSet    = "set:"
 	stepSafe   = "safe to stop:"
-	stepGone   = "pod-c gone;"
+	stepGone   = "pod-c is gone;"
 	stepBack   = "put back:"
 )
 
