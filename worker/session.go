@@ -47,9 +47,10 @@ type committer struct {
 }
 
 const (
-	commitRetry = 50 * time.Millisecond // while the round is between join and sync
-	commitWait  = 15 * time.Second      // for the assignment of a generation that is already complete
-	hearWait    = 3 * time.Second       // for a worker that is no member, to whom the task may have gone
+	commitRetry = 50 * time.Millisecond  // while the round is between join and sync
+	fencedRetry = 500 * time.Millisecond // after a refused generation, should no newer one come
+	commitWait  = 15 * time.Second       // for the assignment of a generation that is already complete
+	hearWait    = 3 * time.Second        // for a worker that is no member, to whom the task may have gone
 )
 
 // Commit commits under the generation of the worker's last assignment. While a
@@ -79,6 +80,8 @@ func (c committer) Commit(ctx context.Context, offsets map[model.TopicPartition]
 			m.pause = commitRetry
 		case !taskrun.IsFenced(err) || m.closing || !errors.Is(err, kerr.IllegalGeneration):
 			return err
+		default:
+			m.pause = max(m.pause, fencedRetry)
 		}
 		if !await(ctx, changed, m.pause) {
 			return err
