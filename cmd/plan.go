@@ -51,7 +51,8 @@ Changes, all in one round, each repeatable:
 
   --add N[xTHREADS][,id=UUID][,name=NAME][,rack=RACK][,state=all|TASKS]
   --remove INSTANCE[,how=stop|kill|leave]
-  --leaving INSTANCE     worker groups: a marked instance hands over and goes
+  --leaving INSTANCE     a marked instance hands over and goes; streams groups: how
+                         many standbys that takes, raised and put back
   --bounce INSTANCE      stop it and start it again
   --threads INSTANCE=N   more or fewer threads
   --partitions TOPIC=N   more partitions of an input topic

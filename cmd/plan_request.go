@@ -33,7 +33,7 @@ func changeFlags() []changeFlag {
 	return []changeFlag{
 		{name: "add", usage: "`instances` that join: N[xTHREADS][,id=UUID][,name=NAME][,rack=RACK][,state=all|TASKS]"},
 		{name: "remove", usage: "`instance` that goes: NAME[,how=stop|kill|leave]"},
-		{name: "leaving", usage: "`instance` that is marked as leaving (worker groups)"},
+		{name: "leaving", usage: "`instance` that is marked as leaving (not classic groups without the plug-in)"},
 		{name: "bounce", usage: "`instance` that is restarted: NAME[,threads=N][,static]"},
 		{name: "threads", usage: "`INSTANCE=N`: number of its threads"},
 		{name: "partitions", usage: "`TOPIC=N`: number of its partitions"},

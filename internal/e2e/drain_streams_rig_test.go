@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -366,6 +368,30 @@ func (g *drainGroup) fresh(t *testing.T, settings ...string) {
 		g.add(t, pod, settings...)
 	}
 	g.spread(t)
+}
+
+// alterGroup sets a setting of a group and gives the broker's error.
+func (c *cluster) alterGroup(t testing.TB, group, key, value string) error {
+	t.Helper()
+	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	rs := kmsg.NewIncrementalAlterConfigsRequestResource()
+	rs.ResourceType, rs.ResourceName = kmsg.ConfigResourceTypeGroupConfig, group
+	cfg := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+	cfg.Name, cfg.Op, cfg.Value = key, kmsg.IncrementalAlterConfigOpSet, &value
+	rs.Configs = append(rs.Configs, cfg)
+	req.Resources = append(req.Resources, rs)
+	resp, err := req.RequestWith(t.Context(), c.client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := resp.Resources[0]; r.ErrorCode != 0 {
+		message := ""
+		if r.ErrorMessage != nil {
+			message = *r.ErrorMessage
+		}
+		return fmt.Errorf("%w: %s", kerr.ErrorForCode(r.ErrorCode), message)
+	}
+	return nil
 }
 
 // deleteSetting takes the group's own value away.

@@ -177,6 +177,14 @@ func TestDrainStreamsOtherEnds(t *testing.T) {
 		g.asBefore(t)
 		g.again(t)
 	})
+	t.Run("what the brokers allow", func(t *testing.T) {
+		if err := c.alterGroup(t, g.group, standbysSetting, "3"); err == nil {
+			t.Error("the broker takes 3 standbys: its group.streams.max.standby.replicas is no longer 2")
+		} else {
+			t.Log(err)
+		}
+		g.asBefore(t)
+	})
 	t.Run("stopped too early", func(t *testing.T) {
 		g.fresh(t, "app.restore.sleep.ms=500", "app.restore.delay.ms=20000")
 		d := g.drain(t, nil, "--raise-standbys", "--wait")
