@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/streamctl/streamctl/worker"
 )
@@ -173,10 +174,26 @@ func (j *Job) badMove(a, b *led, t worker.TaskID) string {
 // lostBetween says whether an instance's memberships of a round were gone before
 // the next.
 func (j *Job) lostBetween(a, b *led, id string) bool {
+	if j.endedBetween(a, b, id) {
+		return true
+	}
 	return slices.ContainsFunc(j.sorted(), func(e entry) bool {
 		return e.Instance == id && !e.At.Before(a.At) && !e.At.After(b.At) &&
 			(e.Kind == worker.MembershipLost || e.Kind == worker.Left || e.Kind == worker.SwitchBegun || e.Kind == worker.OlderWon)
 	})
+}
+
+// endedBetween says whether the test began to end an instance before a round, of
+// which some of its workers may be left then.
+func (j *Job) endedBetween(a, b *led, id string) bool {
+	j.Journal.mu.Lock()
+	defer j.Journal.mu.Unlock()
+	for life, e := range j.ends {
+		if strings.HasPrefix(life, j.names[id]+"#") && e.began.Before(b.At) && e.done.After(a.At) {
+			return true
+		}
+	}
+	return false
 }
 
 // readyBetween says whether the learner of a task was ready before a round.
