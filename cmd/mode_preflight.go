@@ -21,11 +21,12 @@ type delayTeller interface {
 }
 
 // preflight makes sure that a switch would be followed: every instance must have
-// read the control topic up to where it ends now, none may be missing
-// (stream-protocol.md, Modes). Instances say only every few seconds how far they
-// have read, so it looks for a while.
+// read every record of the control topic that tells it what to do, none may be
+// missing (stream-protocol.md, Modes). Instances say only every few seconds how far
+// they have read, so it looks for a while. Those that are drained and about to go
+// do not count.
 func (w *switching) preflight(ctx context.Context) error {
-	s, err := w.look(ctx, false)
+	s, err := w.rest(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,9 +43,9 @@ func (w *switching) preflight(ctx context.Context) error {
 		return errs.WithHint(fmt.Errorf("group %q: its control topic was not read: %w", w.group, s.unread), "a switch is written there")
 	}
 	w.readDelay(ctx)
-	end := s.state.Offset
+	end := s.state.Orders
 	missing := w.missing(end)
-	if len(missing) > 0 && !w.flags.force {
+	if len(missing) > 0 && !w.flags.force && !w.strange() {
 		w.d.note("waiting for every instance to have read the control topic up to now")
 		missing, err = w.await(ctx, end)
 		if err != nil {
@@ -122,7 +123,7 @@ func (w *switching) await(ctx context.Context, end int64) ([]string, error) {
 		if err != nil {
 			return false, err
 		}
-		w.s = s
+		w.s, w.before = s, s.g
 		missing = w.missing(end)
 		return len(missing) == 0, nil
 	})
@@ -130,6 +131,15 @@ func (w *switching) await(ctx context.Context, end int64) ([]string, error) {
 		return w.missing(end), nil
 	}
 	return missing, err
+}
+
+// strange reports whether a member is none of our workers: no waiting makes it one.
+func (w *switching) strange() bool {
+	return slices.ContainsFunc(w.s.g.Instances, func(in model.Instance) bool { return slices.ContainsFunc(in.Members, isStranger) })
+}
+
+func isStranger(m model.Member) bool {
+	return m.Metadata.Status == model.MetadataMalformed || m.Metadata.Status == model.MetadataNewer
 }
 
 var errPreflight = errors.New("not every instance has read the control topic in time")
@@ -140,9 +150,12 @@ func (w *switching) missing(end int64) []string {
 	g := w.s.g
 	for i := range g.Instances {
 		in := &g.Instances[i]
+		if w.drained(in) {
+			continue
+		}
 		for j := range in.Members {
-			if m := &in.Members[j]; m.Metadata.Status == model.MetadataMalformed || m.Metadata.Status == model.MetadataNewer {
-				out = append(out, m.Name+" is none of our workers")
+			if isStranger(in.Members[j]) {
+				out = append(out, in.Members[j].Name+" is none of our workers")
 			}
 		}
 		s, ok := w.s.state.Status[in.ID]

@@ -117,6 +117,8 @@ type switching struct {
 	offset int64          // of the record
 	begun  time.Time
 	checks []report.ModeCheck
+
+	leavers map[string]bool // instances on their way out, by id
 }
 
 func (w *switching) run(ctx context.Context) error {
@@ -170,7 +172,11 @@ func (w *switching) runs() bool {
 func (w *switching) look(ctx context.Context, now bool) (*steered, error) {
 	ctx, cancel := w.d.withTimeout(ctx)
 	defer cancel()
-	return w.r.steered(ctx, w.group, now)
+	s, err := w.r.steered(ctx, w.group, now)
+	if err == nil {
+		w.noteLeavers(s)
+	}
+	return s, err
 }
 
 // intent says what the switch means.
@@ -181,7 +187,7 @@ func (w *switching) intent() intent {
 		question: fmt.Sprintf("Switch group %s to mode %s?", g.ID, w.to),
 	}
 	in.details = append(in.details, fmt.Sprintf("%s stop their %s, leave with their state kept, and come back under protocol type %s",
-		render.Count(len(workerIDs(g)), "instance"), render.Count(g.Totals.Active, "active task"), protocolType(w.to)))
+		render.Count(len(w.followers()), "instance"), render.Count(g.Totals.Active, "active task"), protocolType(w.to)))
 	if w.delay != nil {
 		in.details = append(in.details, fmt.Sprintf("pause: at most about %s: twice the broker's group.initial.rebalance.delay.ms of %s, and 2s", render.Duration(2**w.delay+2*time.Second), render.Duration(*w.delay)))
 	} else {

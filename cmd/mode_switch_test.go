@@ -69,6 +69,7 @@ func clicks(t *testing.T) (*lab.Lab, func(...string) captured) {
 
 // There and back, with the pause measured; what it runs in already is no switch.
 func TestModeSetSwitchesAWorkerGroup(t *testing.T) {
+	t.Parallel()
 	_, run := clicks(t)
 	got := run("mode", "set", "clicks", "upgrading", "--dry-run")
 	if got.code != 0 || !strings.Contains(got.out, "dry run: nothing was switched") || !strings.Contains(got.err, "switching from incremental to") || !strings.Contains(got.err, "protocol type consumer") {
@@ -105,6 +106,7 @@ func TestModeSetSwitchesAWorkerGroup(t *testing.T) {
 // A member of the old type that does not follow: the preflight refuses, since it
 // is none of ours; forced, all go back, and it is named.
 func TestModeSetRollsBack(t *testing.T) {
+	t.Parallel()
 	l, run := clicks(t)
 	cl, err := kgo.NewClient(kgo.SeedBrokers(l.Bootstrap()), kgo.ConsumerGroup("clicks"), kgo.GroupProtocol("stream"), kgo.ClientID("stranger"),
 		kgo.ConsumeTopics("views"), kgo.Balancers(stranger{}), kgo.HeartbeatInterval(100*time.Millisecond), kgo.SessionTimeout(6*time.Second))
@@ -129,6 +131,20 @@ func TestModeSetRollsBack(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
 	}
 	t.Log(got.out, got.err)
+}
+
+// A switch right after an instance was drained, while it may still be in the
+// group: nobody waits for it.
+func TestModeSetRightAfterADrain(t *testing.T) {
+	t.Parallel()
+	_, run := clicks(t)
+	if got := run("mark-leaving", "pod-c", "-g", "clicks", "--wait", "--timeout", "60s"); got.code != 0 || !strings.Contains(got.out, "safe to stop") {
+		t.Fatalf("mark-leaving: exit code %d\n%s%s", got.code, got.out, got.err)
+	}
+	got := run("mode", "set", "clicks", "upgrading", "--yes")
+	if got.code != 0 || !strings.Contains(strings.Join(strings.Fields(got.out), " "), "with all 2 instances; pause ") {
+		t.Errorf("mode set: exit code %d\n%s%s", got.code, got.out, got.err)
+	}
 }
 
 // stranger is no worker.

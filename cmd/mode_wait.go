@@ -25,8 +25,9 @@ const (
 // awaited is what is seen of a switch that is on.
 type awaited struct {
 	*switching
-	running  bool // it was on before
-	left     time.Time
+	running  bool           // it was on before
+	whole    time.Time      // the last look at the group as it was
+	left     time.Time      // when it was first seen otherwise
 	pause    *time.Duration // nil until it is over
 	formedAt time.Time      // when the group was first seen as it is to be
 	back     *control.Mode  // the record that took all back
@@ -49,7 +50,7 @@ func (w *switching) wait(ctx context.Context, running bool) error {
 	defer cancel()
 	w.d.onStop = fmt.Sprintf("the switch goes on by itself, epoch %d; mode get %s shows how far it is", w.record.Epoch, w.group)
 	w.begun = w.d.now()
-	a := &awaited{switching: w, running: running, absent: map[string]bool{}}
+	a := &awaited{switching: w, running: running, whole: w.begun, absent: map[string]bool{}}
 	look := func(ctx context.Context) (*steered, error) { return w.look(ctx, true) }
 	err := progress.Poll(ctx, switchEvery, w.d.now, look, a.step)
 	return a.finish(err, limit)
@@ -82,23 +83,25 @@ func (a *awaited) step(at time.Time, s *steered, err error) (bool, error) {
 		want = string(a.back.Mode)
 	}
 	if !a.formed(want) {
-		if a.left.IsZero() && (s.g.State != model.StateStable || s.g.Mode != a.from()) {
+		switch {
+		case !a.left.IsZero():
+		case s.g.State != model.StateStable || s.g.Mode != a.from():
 			a.left = at
+		default:
+			a.whole = at
 		}
 		a.progress(at, want)
 		return false, nil
 	}
 	if a.left.IsZero() && a.back == nil && a.from() == want {
+		a.whole = at
 		return false, nil // nobody has moved yet
 	}
 	if !a.formedAt.IsZero() {
 		return a.said() || at.Sub(a.formedAt) > saidLimit, nil
 	}
 	a.formedAt = at
-	if a.left.IsZero() { // quicker than two looks: it is no longer than since the record
-		a.left = a.begun
-	}
-	d := at.Sub(a.left)
+	d := at.Sub(a.whole) // it lies between two looks, however short it was
 	a.pause = &d
 	return a.said(), nil
 }
@@ -109,21 +112,21 @@ func (a *awaited) said() bool {
 	if a.back != nil {
 		epoch = a.back.Epoch
 	}
-	return !slices.ContainsFunc(workerIDs(a.before), func(id string) bool {
+	return !slices.ContainsFunc(a.expected(), func(id string) bool {
 		s, ok := a.s.state.Status[id]
 		return ok && s.Epoch < epoch
 	})
 }
 
 // formed reports whether the group is at rest in a mode with every instance of
-// before, each task with an owner, and all following the last record.
+// before that was to stay, each task with an owner, and all following the last record.
 func (a *awaited) formed(mode string) bool {
 	g := a.s.g
 	if g.Kind != model.Worker || g.State != model.StateStable || g.Mode != mode || len(g.Unassigned) > 0 || len(g.Moving) > 0 {
 		return false
 	}
 	ids := workerIDs(g)
-	for _, id := range workerIDs(a.before) {
+	for _, id := range a.expected() {
 		if !slices.Contains(ids, id) {
 			return false
 		}
@@ -138,7 +141,7 @@ func (a *awaited) remember() {
 		return
 	}
 	clear(a.absent)
-	for _, id := range workerIDs(a.before) {
+	for _, id := range a.followers() {
 		if s, ok := a.s.state.Status[id]; !ok || s.Epoch < a.record.Epoch {
 			a.absent[a.nameOf(id)] = true
 		}
@@ -161,13 +164,13 @@ func (a *awaited) progress(at time.Time, want string) {
 	back := 0
 	if a.s.g.Mode == want && a.s.g.ProtocolType == protocolType(control.RebalanceMode(want)) {
 		ids := workerIDs(a.s.g)
-		for _, id := range workerIDs(a.before) {
+		for _, id := range a.expected() {
 			if slices.Contains(ids, id) {
 				back++
 			}
 		}
 	}
-	a.tell(at, fmt.Sprintf("%s: %d of %d instances in mode %s", a.s.g.State, back, len(workerIDs(a.before)), want))
+	a.tell(at, fmt.Sprintf("%s: %d of %d instances in mode %s", a.s.g.State, back, len(a.expected()), want))
 }
 
 func (a *awaited) tell(at time.Time, text string) {
@@ -201,7 +204,7 @@ func (a *awaited) finish(err error, limit time.Duration) error {
 			"the switch goes on, or goes back, by itself: mode get "+a.group), errs.TimedOut)
 	default:
 		res.Text = append(res.Text, report.GoodLine(fmt.Sprintf("switched: %s runs in mode %s, epoch %d, with all %s%s", a.group, a.to, a.record.Epoch,
-			render.Count(len(workerIDs(a.before)), "instance"), a.paused())))
+			render.Count(len(a.expected()), "instance"), a.paused())))
 	}
 	if err := a.d.show(report.NewGroupChange(res)); err != nil {
 		return err
@@ -210,7 +213,10 @@ func (a *awaited) finish(err error, limit time.Duration) error {
 }
 
 func (a *awaited) paused() string {
-	if a.pause == nil || a.running {
+	switch {
+	case a.running:
+		return "; its pause was not measured, since it was on already"
+	case a.pause == nil:
 		return ""
 	}
 	return fmt.Sprintf("; pause %s", render.Duration(*a.pause))
@@ -223,7 +229,7 @@ func (a *awaited) rolledBack(res *report.ChangeResult, over bool) error {
 	if list := res.Mode.NotFollowed; len(list) > 0 {
 		who = "did not follow: " + strings.Join(list, ", ")
 	}
-	state := fmt.Sprintf("%s is back in mode %s, epoch %d, with all %s%s", a.group, a.back.Mode, a.back.Epoch, render.Count(len(workerIDs(a.before)), "instance"), a.paused())
+	state := fmt.Sprintf("%s is back in mode %s, epoch %d, with all %s%s", a.group, a.back.Mode, a.back.Epoch, render.Count(len(a.expected()), "instance"), a.paused())
 	if over {
 		state = fmt.Sprintf("%s is on its way back to mode %s, epoch %d", a.group, a.back.Mode, a.back.Epoch)
 	}

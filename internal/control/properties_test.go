@@ -217,7 +217,7 @@ func seen(s control.State) []any {
 	for _, p := range s.Problems() {
 		problems = append(problems, fmt.Sprint(p.Key, p.Offset, p.Err))
 	}
-	return []any{s.Mode, s.Standbys, marks, status, s.Offset, problems}
+	return []any{s.Mode, s.Standbys, marks, status, s.Offset, s.Orders, problems}
 }
 
 func valueFor(t *rapid.T, key string) []byte {

@@ -15,6 +15,7 @@ type State struct {
 	Leaving  map[string]Leaving // marks by instance UUID
 	Status   map[string]Status  // by instance UUID
 	Offset   int64              // one above the highest offset applied; 0: none yet
+	Orders   int64              // the same of records that say what to do, which is all but status; 0: none yet
 
 	problems map[string]Problem
 }
@@ -42,6 +43,9 @@ func (s *State) Apply(r Record) {
 	kind, instance := ParseKey(r.Key)
 	if kind == KindOther {
 		return
+	}
+	if kind != KindStatus {
+		s.Orders = max(s.Orders, r.Offset+1)
 	}
 	delete(s.problems, r.Key)
 	var err error

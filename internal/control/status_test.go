@@ -60,6 +60,32 @@ func TestStatusThatIsTooLarge(t *testing.T) {
 	}
 }
 
+// How far an instance must have read to know all that it is told: statuses, which
+// come all the time, and keys of others say nothing.
+func TestOrdersAreAllButStatus(t *testing.T) {
+	status, err := control.Status{Source: control.SourceWorker}.Record(anInstance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s control.State
+	for i, c := range []struct {
+		record control.Record
+		want   int64
+	}{
+		{status, 0},
+		{control.Record{Key: "other"}, 0},
+		{control.Record{Key: control.KeyMode, Value: []byte("garbage")}, 3},
+		{status, 3},
+		{control.Record{Key: control.KeyLeaving(anInstance)}, 5}, // a withdrawal
+		{control.NoStatus(anInstance), 5},
+	} {
+		c.record.Offset = int64(i)
+		if s.Apply(c.record); s.Orders != c.want || s.Offset != int64(i)+1 {
+			t.Errorf("after %q at %d: orders %d, want %d; offset %d", c.record.Key, i, s.Orders, c.want, s.Offset)
+		}
+	}
+}
+
 // A text that is only shown does not keep a status from being written.
 func TestLongErrorInStatus(t *testing.T) {
 	r, err := control.Status{Source: control.SourceWorker, ControlError: strings.Repeat("ü", 2000)}.Record(anInstance)

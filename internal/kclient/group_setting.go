@@ -15,9 +15,9 @@ import (
 
 // Keys of settings that commands change or go by.
 const (
-	KeyGroupStandbys    = "streams.num.standby.replicas"              // of a group
-	KeyMostStandbys     = "group.streams.max.standby.replicas"        // of the brokers: the most that a group may have
-	KeyTaskOffsetsEvery = "group.streams.task.offset.interval.ms"     // of the brokers, 4.4 and later
+	KeyGroupStandbys    = "streams.num.standby.replicas"          // of a group
+	KeyMostStandbys     = "group.streams.max.standby.replicas"    // of the brokers: the most that a group may have
+	KeyTaskOffsetsEvery = "group.streams.task.offset.interval.ms" // of the brokers, 4.4 and later
 )
 
 // Bounds of the reading back of a setting: brokers learn of it one after the
