@@ -9,6 +9,8 @@
 # make fuzz    every fuzz target for a minute (FUZZTIME=10s for less)
 # make bench   Go benchmarks, then whole processes and Kafka's assignors side by side
 # make bench-full   the assignors at sizes that take Java ten minutes and 12 GB
+# make bench-drain  Kafka's own assignor and the plug-in when an instance is stopped, and
+#              when one joins: real brokers and apps, about ten minutes
 # make demo    embedded brokers: recorded groups, then a live job that is scaled,
 #              drained, switched and crashed; with nothing but Go
 # make chaos SEEDS=100   workers in trouble of every kind, as many seeds (10), two
@@ -17,7 +19,7 @@
 GO ?= go
 FUZZTIME ?= 1m
 
-.PHONY: build test plugin e2e lint golden docs fuzz bench bench-full demo chaos
+.PHONY: build test plugin e2e lint golden docs fuzz bench bench-full bench-drain demo chaos
 
 build:
 	$(GO) build -o bin/streamctl .
@@ -50,6 +52,9 @@ bench:
 
 bench-full:
 	GO="$(GO)" sh scripts/bench.sh full
+
+bench-drain:
+	GO="$(GO)" sh scripts/bench-drain.sh
 
 demo: build
 	sh scripts/demo.sh

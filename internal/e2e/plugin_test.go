@@ -27,6 +27,8 @@ func TestPlugin(t *testing.T) {
 		{name: "command-drain", quick: true, run: pluginCommandDrain},
 		{name: "described", run: pluginDescribed},
 		{name: "planned", run: pluginPlanned},
+		{name: "mixed", run: pluginMixed},
+		{name: "replaced", run: pluginReplaced},
 		{name: "fidelity", run: pluginFidelity},
 		{name: "deadline", run: pluginDeadline},
 		{name: "drain-two-of-four", run: pluginDrainTwoOfFour},

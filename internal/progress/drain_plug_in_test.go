@@ -87,3 +87,22 @@ func TestDrainOfPlugIn(t *testing.T) {
 		t.Errorf("at the end: %+v", l)
 	}
 }
+
+// Positions are as of the last round, however exact: a copy that lagged then may
+// have caught up since, and one that had caught up counts by the present end.
+func TestCheckStopOfPlugIn(t *testing.T) {
+	for _, c := range []struct {
+		position int64
+		after    bool
+		want     Answer
+	}{{600, false, Unknown}, {600, true, No}, {1000, false, Yes}} {
+		g := appWith("b", c.position, 1000, 3)
+		check := CheckStop
+		if c.after {
+			check = CheckStopAfterRound
+		}
+		if got := check(g, &g.Instances[1]); got.Answer != c.want {
+			t.Errorf("position %d: %+v, want %s", c.position, got, c.want)
+		}
+	}
+}
