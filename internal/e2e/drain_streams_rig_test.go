@@ -28,6 +28,7 @@ type drainGroup struct {
 	*tried
 	pods map[string]string // process id by name
 	seen int               // lines of the app before pod-c stopped
+	busy bool              // records come all the while: which of two copies is a little ahead, and gets the task, changes
 }
 
 const standbysSetting = "streams.num.standby.replicas"
@@ -278,7 +279,7 @@ func (g *drainGroup) whereForetold(t *testing.T, doc drainDoc) {
 		t.Errorf("%d departures were foretold, want 4 or more: %+v", len(told), doc.Standbys)
 	}
 	for task, to := range told {
-		if to[0] != owners[task] {
+		if to[0] != owners[task] && !(g.busy && slices.Contains(to, owners[task])) {
 			t.Errorf("%s is with %s, foretold was %v", task, owners[task], to)
 		}
 	}

@@ -3,11 +3,15 @@
 package e2e
 
 import (
+	"context"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // An instance of a streams group is drained: refused without consent, then with
@@ -200,6 +204,32 @@ func TestDrainStreamsOtherEnds(t *testing.T) {
 			t.Error("no task restored cold: the other cases would not see one either")
 		}
 	})
+}
+
+// A drain while records come: no position is ever at the end, and yet it is seen
+// that the copies have caught up.
+func TestDrainStreamsWhileProducing(t *testing.T) {
+	if !everyChange() {
+		return // make e2e has it; the quick case is TestDrainStreams
+	}
+	t.Parallel()
+	c := env.cluster(t, v440)
+	g := c.startDrained(t, "drain-busy", 24_000)
+	g.busy = true
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(10 * time.Millisecond):
+				c.client.Produce(context.Background(), &kgo.Record{Topic: g.group + "-in", Key: []byte("k" + strconv.Itoa(i%500)), Value: []byte("v" + strconv.Itoa(i%400))}, nil)
+			}
+		}
+	}()
+	defer func() { close(stop); <-done }()
+	g.finish(t)
 }
 
 // A broker that tells no positions: it is never called safe, the drain ends all
