@@ -37,7 +37,7 @@ func (j *Job) counts() (twice int, bad []string) {
 			twice += int(c.n) - int(j.sent[key])
 		}
 		if processed := uint64(len(j.seen[t])); processed != n {
-			bad = append(bad, fmt.Sprintf("task %s: %d records written, %d processed", j.label(t), n, processed))
+			bad = append(bad, fmt.Sprintf("task %s: %d records written, %d processed; not those at the offsets %v", j.label(t), n, processed, j.missing(t)))
 		}
 		if t.Subtopology != 0 {
 			for _, times := range j.seen[t] {
@@ -46,6 +46,22 @@ func (j *Job) counts() (twice int, bad []string) {
 		}
 	}
 	return twice, bad
+}
+
+// missing are the offsets of a task's input that nobody processed, of records
+// and of probes.
+func (j *Job) missing(t worker.TaskID) (offsets []uint64) {
+	ends, err := j.adm.ListEndOffsets(context.Background(), j.topic(t))
+	if err != nil {
+		return nil
+	}
+	end, _ := ends.Lookup(j.topic(t), t.Partition)
+	for o := range uint64(max(0, end.Offset)) {
+		if j.seen[t][o] == 0 {
+			offsets = append(offsets, o)
+		}
+	}
+	return offsets
 }
 
 // Written is how many records were written.
