@@ -64,6 +64,18 @@ func (m *member) ids() []model.TaskID {
 	return slices.SortedFunc(maps.Keys(m.tasks), model.TaskID.Compare)
 }
 
+// learners are the tasks that the worker learns, sorted.
+func (m *member) learners() []model.TaskID {
+	var list []model.TaskID
+	for id, c := range m.tasks {
+		if c.role == model.Learner {
+			list = append(list, id)
+		}
+	}
+	slices.SortFunc(list, model.TaskID.Compare)
+	return list
+}
+
 // toCopies makes everything that the worker has a copy: what it owns no more,
 // or may own no more. Stateless tasks are gone.
 func (m *member) toCopies(stateful func(model.TaskID) bool) {

@@ -37,22 +37,27 @@ type Instance struct {
 	why   error         // set before over is closed
 	ended sync.Once
 
-	mu        sync.Mutex
-	cond      *sync.Cond // of mu: slots, seats or dead changed
-	st        *state
-	slots     map[model.TaskID]*slot
-	seats     []*chair
-	dead      bool      // crashed, or its tasks are shut down: nothing is done any more
-	departing bool      // it is on its way out
-	switched  bool      // a mode switch is over, but not everything runs again yet
-	stopped   time.Time // when a mode switch stopped the first task; zero: no pause is measured
-	resumed   time.Time // when all workers were back and everything that they own ran again; zero: not yet
-	led       *leaderRound
-	ledGen    int32
+	mu         sync.Mutex
+	cond       *sync.Cond // of mu: slots, seats or dead changed
+	st         *state
+	slots      map[model.TaskID]*slot
+	seats      []*chair
+	dead       bool      // crashed, or its tasks are shut down: nothing is done any more
+	departing  bool      // it is on its way out
+	switched   bool      // a mode switch is over, but not everything runs again yet
+	stopped    time.Time // when a mode switch stopped the first task; zero: no pause is measured
+	resumed    time.Time // when all workers were back and everything that they own ran again; zero: not yet
+	reconciled time.Time // last
+	led        *leaderRound
+	ledGen     int32
 }
 
 // tickEvery is how often the clock and the lag of learners are looked at.
 const tickEvery = 50 * time.Millisecond
+
+// reconcileEvery is how often tasks and wants are compared when nothing has
+// happened.
+const reconcileEvery = time.Second
 
 // Start brings an instance up. It returns when the control topic was read, or
 // could not be for a while, and the first join is on its way. The context
@@ -185,7 +190,9 @@ func (i *Instance) look() {
 		i.goBack()
 	}
 	i.settleSwitch(a.switched)
-	i.reconcile()
+	if i.retries() || time.Since(i.reconciled) > reconcileEvery {
+		i.reconcile()
+	}
 }
 
 func (i *Instance) isReady(t model.TaskID) bool { return i.c.Ready == nil || i.c.Ready(taskID(t)) }

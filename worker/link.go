@@ -20,10 +20,12 @@ type link struct {
 	once  sync.Once
 	push  chan struct{} // a status is due
 
-	absent absences // of the goroutine that publishes
+	absent absences  // of the goroutine that publishes
+	read   time.Time // of the goroutine that follows: when it last read something
 
 	writing sync.Mutex // one status is written at a time
 	final   bool       // under writing: the last one is written
+	put     bool       // under writing: the one before was written
 
 	mu      sync.Mutex // a leaf, but for Instance.mu taken before it
 	heard   heard
@@ -38,7 +40,7 @@ type link struct {
 // firstRead is how long Start waits for the first look at the topic.
 const firstRead = 5 * time.Second
 
-// writeWait bounds one write that something waits for.
+// writeWait bounds one write. The way out of an instance waits for two.
 const writeWait = 3 * time.Second
 
 func openLink(i *Instance) (*link, error) {
@@ -105,10 +107,18 @@ func (l *link) record(r control.Record) {
 	}
 }
 
+// followEvery is how often the topic is fetched at the most while it is busy. In
+// a large group every instance's status wakes up all others.
+const followEvery = 100 * time.Millisecond
+
 func (l *link) readUpTo(pos int64) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.offset, l.failed = pos, nil
+	l.mu.Unlock()
+	if soon := followEvery - time.Since(l.read); soon > 0 && pos > 0 {
+		pause(l.i.ctx, soon)
+	}
+	l.read = time.Now()
 }
 
 func (l *link) fail(err error) {

@@ -80,6 +80,7 @@ func (i *Instance) reconcile() {
 	if i.dead {
 		return
 	}
+	i.reconciled = time.Now()
 	wants, settled := i.st.wants()
 	for id := range wants {
 		if i.slots[id] == nil {
@@ -112,6 +113,19 @@ func (i *Instance) reconcile() {
 		i.work.Go(func() { i.step(ctx, id, s, todo, worker) })
 	}
 	i.cond.Broadcast()
+}
+
+// retries says whether a step that failed is due again; i.mu is held. All other
+// steps are started by whatever makes them necessary.
+func (i *Instance) retries() bool {
+	now := time.Now()
+	for _, s := range i.slots {
+		if !s.busy && !s.again.IsZero() && now.After(s.again) {
+			s.again = time.Time{}
+			return true
+		}
+	}
+	return false
 }
 
 // step does one step of a task and looks for the next.

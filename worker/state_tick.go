@@ -71,11 +71,8 @@ func (s *state) tick(now time.Time, lag lagOf, ready func(model.TaskID) bool, pa
 // round: all are ready, or by the eager policy one is.
 func (s *state) tickLearners(m *member, now time.Time, lag lagOf, ready func(model.TaskID) bool, a *actions) {
 	all, news := true, false
-	for _, id := range m.ids() {
+	for _, id := range m.learners() {
 		c := m.tasks[id]
-		if c.role != model.Learner {
-			continue
-		}
 		if !c.ready {
 			records, known := lag(id)
 			c.ready = known && records <= s.set.AcceptableLag && ready(id)

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -14,9 +15,11 @@ import (
 )
 
 const (
-	statusEvery   = time.Second     // a status that changed is written no more often
-	statusRefresh = 5 * time.Second // and one in which only positions changed, than this
-	statusRate    = 100_000         // bytes a second that one instance writes at the most: every other one reads them
+	statusEvery   = time.Second          // a status that changed is written no more often
+	statusRefresh = 5 * time.Second      // and one in which only positions changed, than this
+	statusLater   = 15 * time.Second     // the longest wait after statuses that could not be written
+	statusTurn    = 2 * time.Millisecond // for each instance: by so much they spread what they all have to say at once
+	statusRate    = 100_000              // bytes a second that one instance writes at the most: every other one reads them
 )
 
 // say asks for a status soon.
@@ -36,12 +39,14 @@ func (l *link) publish() {
 	defer tick.Stop()
 	var last string
 	var at time.Time
+	wait := time.Duration(0) // after failures
 	for {
 		select {
 		case <-l.i.ctx.Done():
 			return
 		case <-tick.C:
 		case <-l.push:
+			pause(l.i.ctx, l.i.turn())
 		}
 		l.forget(l.i.ctx, time.Now())
 		s := l.i.status(l)
@@ -50,10 +55,22 @@ func (l *link) publish() {
 			continue
 		}
 		if err := l.write(l.i.ctx, s, false); err == nil {
-			last, at = same, time.Now()
+			last, at, wait = same, time.Now(), 0
+		} else {
+			wait = min(max(2*wait, statusEvery), statusLater)
+			pause(l.i.ctx, wait)
 		}
 		pause(l.i.ctx, max(statusEvery/4, time.Duration(len(same))*time.Second/statusRate))
 	}
+}
+
+// turn is when this instance's turn is to say what all have to say, as after a
+// round.
+func (i *Instance) turn() time.Duration {
+	i.mu.Lock()
+	n := i.st.members[0].last
+	i.mu.Unlock()
+	return rand.N(time.Duration(max(n, 1)) * statusTurn)
 }
 
 // last writes the status of an instance that goes.
@@ -77,9 +94,14 @@ func (l *link) write(ctx context.Context, s control.Status, final bool) error {
 	ctx, cancel := context.WithTimeout(ctx, writeWait)
 	defer cancel()
 	r, err := s.Record(l.i.id)
-	if err == nil {
+	switch {
+	case err != nil:
+	case l.put: // the topic is there, and may be written
+		err = l.topic.Put(ctx, r)
+	default:
 		_, err = l.topic.Write(ctx, r)
 	}
+	l.put = err == nil
 	l.mu.Lock()
 	was := l.unsaid
 	l.unsaid = err

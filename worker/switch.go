@@ -104,6 +104,9 @@ func (i *Instance) settleSwitch(over bool) {
 			}
 		}
 	}
+	if !i.switched && i.stopped.IsZero() {
+		return
+	}
 	all := i.runsAll()
 	if all && i.resumed.IsZero() && !i.stopped.IsZero() {
 		i.resumed = time.Now()

@@ -36,28 +36,51 @@ func (t *Topic) Write(ctx context.Context, r control.Record) (offset int64, err 
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	if len(r.Value) > control.MaxValue {
-		return 0, fmt.Errorf("record %q of control topic %q has %d bytes, at most %d are read", r.Key, t.name, len(r.Value), control.MaxValue)
+		return 0, t.tooLarge(r)
 	}
 	if _, err := t.Ensure(ctx); err != nil {
 		return 0, err
 	}
-	offset, err = t.produce(ctx, r)
-	if isStale(err) { // the topic was made anew since this client saw it
-		t.cl.PurgeTopicsFromClient(t.name)
-		offset, err = t.produce(ctx, r)
-	}
-	switch {
-	case err == nil:
-	case isDenied(err), errors.Is(err, kerr.MessageTooLarge), errors.Is(err, kerr.RecordListTooLarge), errors.Is(err, kerr.PolicyViolation):
-		return 0, explain(t.name, writing, err)
-	default:
-		return 0, errs.WithHint(&UnsureError{t.name, r.Key, err}, "run it again: the same record twice does no harm")
+	if offset, err = t.accepted(ctx, r); err != nil {
+		return 0, err
 	}
 	if err := t.readBack(ctx, r, offset); err != nil {
 		return 0, errs.WithHint(&UnsureError{t.name, r.Key, fmt.Errorf("it was accepted at offset %d, but reading it back failed: %w", offset, err)},
 			"run it again: the same record twice does no harm")
 	}
 	return offset, nil
+}
+
+// Put writes a record to a topic that exists, without reading it back. It is for
+// what is written again and again, by many.
+func (t *Topic) Put(ctx context.Context, r control.Record) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	if len(r.Value) > control.MaxValue {
+		return t.tooLarge(r)
+	}
+	_, err := t.accepted(ctx, r)
+	return err
+}
+
+func (t *Topic) tooLarge(r control.Record) error {
+	return fmt.Errorf("record %q of control topic %q has %d bytes, at most %d are read", r.Key, t.name, len(r.Value), control.MaxValue)
+}
+
+// accepted writes a record, and explains why it could not.
+func (t *Topic) accepted(ctx context.Context, r control.Record) (int64, error) {
+	offset, err := t.produce(ctx, r)
+	if isStale(err) { // the topic was made anew since this client saw it
+		t.cl.PurgeTopicsFromClient(t.name)
+		offset, err = t.produce(ctx, r)
+	}
+	switch {
+	case err == nil:
+		return offset, nil
+	case isDenied(err), errors.Is(err, kerr.MessageTooLarge), errors.Is(err, kerr.RecordListTooLarge), errors.Is(err, kerr.PolicyViolation):
+		return 0, explain(t.name, writing, err)
+	}
+	return 0, errs.WithHint(&UnsureError{t.name, r.Key, err}, "run it again: the same record twice does no harm")
 }
 
 func isStale(err error) bool {
@@ -88,6 +111,7 @@ func (t *Topic) produce(ctx context.Context, r control.Record) (int64, error) {
 // readBack makes sure that the log holds the record at the offset.
 func (t *Topic) readBack(ctx context.Context, want control.Record, offset int64) error {
 	at, err := t.find(ctx)
+	var before error
 	for try := 1; err == nil; try++ {
 		var a answer
 		a, err = fetch(ctx, t.send, at, offset, readBackWait)
@@ -100,15 +124,16 @@ func (t *Topic) readBack(ctx context.Context, want control.Record, offset int64)
 			if a.next > offset {
 				return errors.New("there is no such record")
 			}
-		} else if !moved(err) && !errors.Is(err, kerr.OffsetOutOfRange) {
+		} else if !again(err) && !errors.Is(err, kerr.OffsetOutOfRange) {
 			break
 		}
 		if !sleep(ctx, backoff(try)) {
-			return context.Cause(ctx)
+			return ended(ctx, context.Cause(ctx), err)
 		}
+		before = err
 		at, err = t.find(ctx)
 	}
-	return explain(t.name, reading, err)
+	return explain(t.name, reading, ended(ctx, err, before))
 }
 
 func same(got, want control.Record) error {
