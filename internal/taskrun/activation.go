@@ -166,6 +166,7 @@ func (a *activation) restored() bool {
 	}
 	a.t.mu.Lock()
 	a.t.role = restoring
+	a.t.movedAt = time.Now()
 	a.t.ready = make(chan struct{})
 	a.t.needLook = a.h.lookNow()
 	ready := a.t.ready

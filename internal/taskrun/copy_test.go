@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/streamctl/streamctl/internal/model"
 )
 
 // both runs a test with stores in memory and on disk.
@@ -162,6 +164,36 @@ func TestRestoreRate(t *testing.T) {
 	}
 	h.SetRestoreRate(0)
 	r.caughtUp(h, 20_000)
+}
+
+// A task that is to become active is restored before all copies, which go on
+// afterwards.
+func TestActivationComesFirst(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 3)
+	var all []*kgo.Record
+	for p := range int32(3) {
+		for _, rec := range numbered(0, 2000, 2000) {
+			rec.Partition = p
+			all = append(all, rec)
+		}
+	}
+	r.put(clog, all...)
+	h, o := r.host("", func(o *Options) { o.RestoreRate = 4000 })
+	id := func(p int32) taskID { return model.ClassicTask("", 0, p) }
+	for p := range int32(3) {
+		ok(t, h.Copy(id(p)))
+	}
+	copies := func() int64 { return h.position(id(1)).Restored + h.position(id(2)).Restored }
+	r.until("all to be on their way", func() bool { return copies() > 0 })
+	before := copies()
+	ok(t, h.Activate(id(0), &commits{r: r}))
+	r.until("the start", func() bool { return o.has(Started) })
+	// What a step brought before the activation, and after it until this look.
+	if n := copies() - before; n > 1000 {
+		t.Errorf("copies restored %d records meanwhile", n)
+	}
+	r.until("the copies to be restored", func() bool { return copies() == 4000 })
 }
 
 // A changelog that was deleted and made anew, and one that lost its beginning,

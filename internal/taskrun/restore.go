@@ -27,6 +27,7 @@ func (h *Host) restoreLoop() {
 	for h.ctx.Err() == nil {
 		h.restore.runJobs()
 		rate, now := int(h.rate.Load()), time.Now()
+		h.prioritise(now)
 		if wait := due.Sub(now); rate > 0 && wait > 0 {
 			h.restore.rest(h.ctx, min(wait, rateWait))
 			h.saveOld(time.Now())
@@ -89,7 +90,7 @@ func (h *Host) applied(ft kgo.FetchTopicPartition) (bad bool) {
 		t.end = max(t.end, ft.LastStableOffset)
 	}
 	if t.next != before {
-		t.quiet = quiet{}
+		t.quiet, t.movedAt = quiet{}, time.Now()
 	}
 	var err error
 	if t.st.pending() > h.pendingLimit() {
@@ -236,7 +237,12 @@ func (h *Host) detach(t *task) {
 	t.attached = false
 	t.quiet = quiet{}
 	delete(h.byChangelog, t.changelog)
-	h.restore.cl.RemoveConsumePartitions(map[string][]int32{t.changelog.Topic: {t.changelog.Partition}})
+	one := map[string][]int32{t.changelog.Topic: {t.changelog.Partition}}
+	h.restore.cl.RemoveConsumePartitions(one)
+	if t.paused { // a pause outlives a removal
+		t.paused = false
+		h.restore.cl.ResumeFetchPartitions(one)
+	}
 }
 
 // settle tells what the position means now, and hands a task that is restored

@@ -33,13 +33,15 @@ type task struct {
 	savedAt   time.Time
 	next      int64 // every changelog record below it is in the store
 	topic     [16]byte
-	start     int64 // first offset of the changelog at the last look
-	end       int64 // last stable offset at the last look, -1 unknown
-	look      int64 // number of that look
-	needLook  int64 // restoring: the end must be of this look or a later one
-	attached  bool  // its changelog is being fetched
-	misfits   bool  // resting: the state will not fit its changelog any more
-	restored  int64 // records
+	start     int64     // first offset of the changelog at the last look
+	end       int64     // last stable offset at the last look, -1 unknown
+	look      int64     // number of that look
+	needLook  int64     // restoring: the end must be of this look or a later one
+	attached  bool      // its changelog is being fetched
+	paused    bool      // not for now: tasks that are to become active come first
+	movedAt   time.Time // when a restore last made headway, or was made urgent
+	misfits   bool      // resting: the state will not fit its changelog any more
+	restored  int64     // records
 	act       *activation
 	committer Committer
 	ready     chan struct{} // restoring: closed as the role becomes running
