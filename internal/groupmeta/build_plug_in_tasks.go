@@ -103,7 +103,7 @@ func (b *groupBuilder) restoreFromPlugIn(m *builtMember, t *model.Task, s *taskS
 // the one that led the last round, as far as can be told, has not.
 func (b *groupBuilder) plugInFindings() {
 	p := b.g.PlugIn
-	if p == nil || p.Fresh || b.g.AssignmentBasis != model.AssignmentCurrent {
+	if p == nil || p.Fresh || b.o.SkipOffsets && b.control == nil || b.g.AssignmentBasis != model.AssignmentCurrent {
 		return
 	}
 	has, lacks := b.namesOf(p.Has), b.namesOf(p.Lacks)
