@@ -282,3 +282,51 @@ func TestErrorOfAnotherGroupsControlTopic(t *testing.T) {
 		t.Errorf("errors %+v", g.Errors)
 	}
 }
+
+// Standbys that are raised for a drain are a finding until they are put back,
+// and say who puts them back once the instance is gone.
+func TestRaisedStandbys(t *testing.T) {
+	look := func(process string) *model.Group {
+		app := billing(streamsThread{process: "a", active: "0_0 1_0", client: "pod-a-StreamThread-1-consumer"}, streamsThread{process: process, active: "0_1 1_1", client: "pod-b-StreamThread-1-consumer"})
+		s := app.snapshot(2)
+		id := processOf(t, s, 1)
+		if process != "b" {
+			id = goneProcess
+		}
+		rec := must(control.Standbys{Before: "0", Set: "1", Instances: []string{id}, At: start(), Who: "alice@ops-1", Reason: "node drain"}.Record())
+		mark := must(control.Leaving{Mark: "m-1", At: start(), Who: "alice@ops-1"}.Record(id))
+		return build(t, withControl(s, rec, mark), groupmeta.BuildOptions{})
+	}
+	there := look("b")
+	if r := there.Control.Standbys; r == nil || r.Gone || r.Before != "0" || r.Set != "1" || r.Who != "alice@ops-1" {
+		t.Fatalf("%+v", there.Control)
+	}
+	text := findingText(there, model.FindingRaisedStandbys)
+	if !strings.Contains(text, "raised from 0 to 1 for the drain of pod-b, by alice@ops-1 (node drain); unmark puts it back") {
+		t.Errorf("while it is there: %q", text)
+	}
+	if text := findingText(there, model.FindingLeaving); !strings.Contains(text, "check stop tells when it may stop") {
+		t.Errorf("its mark: %q", text)
+	}
+	gone := look("c")
+	if text := findingText(gone, model.FindingRaisedStandbys); !gone.Control.Standbys.Gone || !strings.Contains(text, "gone by now") || gone.OK() {
+		t.Errorf("when it is gone: %q", text)
+	}
+}
+
+// goneProcess is an instance that no group here has.
+const goneProcess = "7b9f2c10-4d53-4f0e-9a41-0c5d1be0a0ff"
+
+func processOf(t *testing.T, s *snapshot.Snapshot, member int) string {
+	t.Helper()
+	return strings.ToLower(s.Groups[0].Streams.Members[member].ProcessID)
+}
+
+func findingText(g *model.Group, code string) string {
+	for _, f := range g.Findings {
+		if f.Code == code {
+			return f.Text
+		}
+	}
+	return ""
+}
