@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/streamctl/streamctl/worker"
 )
@@ -20,7 +21,9 @@ func (j *Job) cold() []string {
 			leaving[e.Instance] = e.Remaining == worker.NoTimeout
 		case worker.MarkChanged:
 			leaving[e.Instance] = e.Remaining == worker.NoTimeout
-		case worker.MarkWithdrawn, worker.MembershipLost, worker.Expired:
+		case worker.MembershipLost: // what it had is anybody's
+			maps.DeleteFunc(owner, func(_ worker.TaskID, had entry) bool { return had.Instance == e.Instance })
+		case worker.MarkWithdrawn, worker.Expired:
 			delete(leaving, e.Instance)
 		case worker.LearnerReady:
 			ready[at] = true
