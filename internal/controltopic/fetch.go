@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/streamctl/streamctl/internal/control"
@@ -157,6 +161,34 @@ func moved(err error) bool {
 		}
 	}
 	return false
+}
+
+// goneBroker is what the client says of a broker that the cluster does not list
+// any more; it has no other name for it.
+const goneBroker = "unknown broker"
+
+// again reports an error after which another try may do better: the topic has
+// moved, or the broker that was asked cannot be reached, as when it has just died
+// and the others do not know yet.
+func again(err error) bool {
+	if moved(err) || kgo.IsRetryableBrokerErr(err) || strings.Contains(err.Error(), goneBroker) {
+		return true
+	}
+	dial, ok := errors.AsType[*net.OpError](err)
+	if !ok || dial.Op != "dial" {
+		return false
+	}
+	dns, ok := errors.AsType[*net.DNSError](err) // a name that is not known is a mistake
+	return (!ok || !dns.IsNotFound) && !errors.Is(err, fs.ErrPermission)
+}
+
+// ended adds to the error of a try that ctx cut short what the try before it
+// failed of.
+func ended(ctx context.Context, err, before error) error {
+	if before == nil || err == nil || ctx.Err() == nil || !errors.Is(err, context.Cause(ctx)) {
+		return err
+	}
+	return fmt.Errorf("%w (%w)", before, err)
 }
 
 // TooLargeError says that a control topic holds more than a reader keeps.

@@ -109,7 +109,7 @@ func (w *follow) readWhole(ctx context.Context) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	began := time.Now()
-	c, at, err := readWhole(ctx, w.t.send, w.at)
+	c, at, err := readWhole(ctx, w.t.send, w.at, moved) // a broker that cannot be reached is told, and tried again
 	if err != nil {
 		w.known = false
 		return err

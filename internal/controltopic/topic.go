@@ -138,13 +138,16 @@ func (t *Topic) create(ctx context.Context) (created bool, err error) {
 	return err == nil, err
 }
 
-// find looks the topic up; a partition without leader is waited for.
+// find looks the topic up; a partition without leader is waited for, and so are
+// brokers that cannot be reached.
 func (t *Topic) find(ctx context.Context) (Place, error) {
+	var before error
 	for try := 1; ; try++ {
 		at, err := locate(ctx, t.send, t.name)
-		if err == nil || !moved(err) || !sleep(ctx, backoff(try)) {
-			return at, err
+		if err == nil || !again(err) || !sleep(ctx, backoff(try)) {
+			return at, ended(ctx, err, before)
 		}
+		before = err
 	}
 }
 

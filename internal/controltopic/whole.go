@@ -50,31 +50,34 @@ func (k *kept) add(r control.Record) {
 func size(r control.Record) int { return len(r.Key) + len(r.Value) }
 
 // ReadAt reads the whole topic from where it is known to be. A leader that
-// moved meanwhile is looked up again, until ctx ends.
+// moved meanwhile, or cannot be reached, is looked up again, until ctx ends.
 func ReadAt(ctx context.Context, send Send, at Place) (Contents, error) {
-	c, _, err := readWhole(ctx, send, at)
+	c, _, err := readWhole(ctx, send, at, again)
 	if errors.Is(err, errMissing) {
 		return Contents{Missing: true}, nil
 	}
 	return c, explain(at.Topic, reading, err)
 }
 
-// readWhole also says where the topic was found in the end.
-func readWhole(ctx context.Context, send Send, at Place) (Contents, Place, error) {
+// readWhole also says where the topic was found in the end. retry says after
+// which errors it looks the topic up again.
+func readWhole(ctx context.Context, send Send, at Place, retry func(error) bool) (Contents, Place, error) {
+	var before error
 	for try := 1; ; try++ {
 		c, err := readOnce(ctx, send, at)
-		if err == nil || !moved(err) && !errors.Is(err, kerr.OffsetOutOfRange) {
-			return c, at, err
+		if err == nil || !retry(err) && !errors.Is(err, kerr.OffsetOutOfRange) {
+			return c, at, ended(ctx, err, before)
 		}
 		if try > 1 && !sleep(ctx, backoff(try)) {
 			return Contents{}, at, err
 		}
+		before = err
 		found, lookErr := locate(ctx, send, at.Topic)
 		switch {
 		case lookErr == nil:
 			at = found
-		case !moved(lookErr):
-			return Contents{}, at, lookErr
+		case !retry(lookErr):
+			return Contents{}, at, ended(ctx, lookErr, before)
 		}
 	}
 }
