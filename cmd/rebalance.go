@@ -191,7 +191,7 @@ func (o *rebalanceOptions) intent(g *model.Group, look func(context.Context) (*m
 		fmt.Sprintf("nobody is removed: %s of %s join again at their next heartbeat (3s by default) and report how far their copies are", render.Count(members, "member"), render.Count(len(g.Instances), "instance")))
 	switch n := g.Totals.Learner; {
 	case n > 0:
-		in.details = append(in.details, fmt.Sprintf("%s%s: what is ready takes over", render.Count(n, "learner"), "~"))
+		in.details = append(in.details, fmt.Sprintf("%s%s: what is ready takes over", render.Count(n, "learner"), report.InferredMark(g)))
 	case g.NextRebalance == nil:
 		in.details = append(in.details, "no learner, no rebalance planned: nothing is expected to move")
 	}

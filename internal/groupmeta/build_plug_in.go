@@ -153,26 +153,32 @@ func (b *groupBuilder) disagrees(r *plugInRound) string {
 	return ""
 }
 
-// differs is a task of an instance that is not as the round gave it; nil when
-// there is none. handing: tasks may be on their way.
+// differs is the first task of an instance that is not as the round gave it; nil
+// when there is none. handing: tasks may be on their way.
 func (r *plugInRound) differs(instance string, active, copies map[model.TaskID]bool, handing bool) *model.TaskID {
 	told := r.tasks[instance]
+	var first *model.TaskID
+	wrong := func(id model.TaskID) {
+		if first == nil || id.Compare(*first) < 0 {
+			first = &id
+		}
+	}
 	for id := range active {
 		if t := told[id]; t == nil || t.Role != model.Active {
-			return &id
+			wrong(id)
 		}
 	}
 	for id := range copies {
 		if t := told[id]; t == nil || t.Role == model.Active && (active[id] || !handing) {
-			return &id
+			wrong(id)
 		}
 	}
 	for id, t := range told {
 		if t.Role == model.Active && !active[id] && !handing || t.Role != model.Active && !copies[id] {
-			return &id
+			wrong(id)
 		}
 	}
-	return nil
+	return first
 }
 
 // usePlugIn takes over what the leader knows of the whole group.

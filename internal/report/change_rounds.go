@@ -97,7 +97,7 @@ func AskedHead() string {
 func (a *AskedOnce) Line(since time.Duration, round int, after *model.Group) string {
 	learners, left := render.Int(int64(a.Learners)), "-"
 	if a.Learners > 0 {
-		learners += "~"
+		learners += InferredMark(after)
 		if n := learnerRecords(after); n != nil {
 			left = "≤" + render.Int(*n)
 		}

@@ -78,3 +78,12 @@ func plugInText(page *render.Page, g *model.Group) string {
 	}
 	return text
 }
+
+// InferredMark is what follows a number of learners: nothing where the leader
+// told which they are.
+func InferredMark(g *model.Group) string {
+	if g.PlugIn != nil && g.PlugIn.Fresh {
+		return ""
+	}
+	return "~"
+}
