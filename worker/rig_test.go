@@ -33,6 +33,7 @@ const (
 type rig struct {
 	t      *testing.T
 	lab    *lab.Lab
+	opts   []kgo.Opt // of every client
 	cl     *kgo.Client
 	adm    *kadm.Client
 	parts  int32
@@ -48,9 +49,13 @@ type rig struct {
 	names  map[string]string           // name by instance id
 }
 
-func newRig(t *testing.T, partitions int32) *rig {
+func newRig(t *testing.T, partitions int32) *rig { return newRigOf(t, partitions, lab.Options{}) }
+
+// newRigOf is newRig with a cluster of one's own options; login is what clients
+// need besides its address.
+func newRigOf(t *testing.T, partitions int32, o lab.Options, login ...kgo.Opt) *rig {
 	t.Helper()
-	l, err := lab.Start(lab.Options{})
+	l, err := lab.Start(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,13 +64,14 @@ func newRig(t *testing.T, partitions int32) *rig {
 	if err := l.Cluster().CreateTopic(input, partitions, nil); err != nil {
 		t.Fatal(err)
 	}
-	cl, err := kgo.NewClient(kgo.SeedBrokers(l.Bootstrap()), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0))
+	opts := append([]kgo.Opt{kgo.SeedBrokers(l.Bootstrap())}, login...)
+	cl, err := kgo.NewClient(append(opts, kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0))...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(cl.Close)
 	return &rig{
-		t: t, dir: t.TempDir(), lab: l, cl: cl, adm: kadm.NewClient(cl), parts: partitions, sent: map[string]int64{},
+		t: t, opts: opts[:len(opts):len(opts)], dir: t.TempDir(), lab: l, cl: cl, adm: kadm.NewClient(cl), parts: partitions, sent: map[string]int64{},
 		counts: map[worker.TaskID]map[string]int64{},
 		live:   map[string]*worker.Instance{}, names: map[string]string{},
 	}
@@ -96,7 +102,7 @@ func (r *rig) config(name string, change ...func(*worker.Config)) worker.Config 
 	c := worker.Config{
 		Group: group, Topology: []worker.Subtopology{{ID: 0, Sources: []string{input}, Changelog: changelog}},
 		NewProcessor: func(t worker.TaskID) worker.Processor { return counter{r, t} },
-		Client:       []kgo.Opt{kgo.SeedBrokers(r.lab.Bootstrap())}, ClientID: name, Host: name,
+		Client:       r.opts, ClientID: name, Host: name,
 		Settings: worker.DefaultSettings(), SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
 		Heartbeat: 100 * time.Millisecond, CommitInterval: 100 * time.Millisecond, MetadataMaxAge: 500 * time.Millisecond,
 		Ready: r.mayBeReady, Observer: func(e worker.Event) { r.observe(name, e) },
@@ -244,7 +250,7 @@ func (r *rig) count(kind worker.EventKind) int {
 
 func (r *rig) topic() *controltopic.Topic {
 	r.t.Helper()
-	t, err := controltopic.Open([]kgo.Opt{kgo.SeedBrokers(r.lab.Bootstrap())}, group)
+	t, err := controltopic.Open(r.opts, group)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ type Options struct {
 	Brokers int         // 0 means 1
 	Now     time.Time   // planned rebalances of replayed groups are shifted to this moment
 	Kfake   []kfake.Opt // more options, for tests
+	Client  []kgo.Opt   // of the lab's own client, where those ask for a login
 
 	MinSession time.Duration // the shortest session that a member may ask for; 0: what brokers have by default, 6 s
 	Log        func(string)  // one line a step; nil: silent
@@ -58,14 +59,14 @@ func Start(o Options) (*Lab, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start embedded broker: %w", err)
 	}
-	cl, err := kgo.NewClient(
+	cl, err := kgo.NewClient(append([]kgo.Opt{
 		kgo.SeedBrokers(c.ListenAddrs()...),
 		kgo.ClientID("streamctl-lab"),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.DisableIdempotentWrite(),
 		kgo.ProducerLinger(0),
-		kgo.MaxBufferedRecords(1<<20),
-	)
+		kgo.MaxBufferedRecords(1 << 20),
+	}, o.Client...)...)
 	if err != nil {
 		c.Close()
 		return nil, err
