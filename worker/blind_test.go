@@ -36,7 +36,7 @@ func TestBlindWorkerTriesBothTypes(t *testing.T) {
 	r := newRigOf(t, 4, lab.Options{MinSession: time.Second, Client: []kgo.Opt{login("app")}, Kfake: []kfake.Opt{
 		kfake.EnableSASL(), kfake.EnableACLs(), kfake.Superuser("PLAIN", "app", "app"), kfake.User("PLAIN", "blind", "blind", acls...),
 	}}, login("app"))
-	short := func(c *worker.Config) { c.SessionTimeout, c.RebalanceTimeout = 2*time.Second, 2*time.Second }
+	short := func(c *worker.Config) { c.SessionTimeout, c.RebalanceTimeout = 4*time.Second, 4*time.Second }
 	r.start("a", short)
 	b := r.start("b", short, func(c *worker.Config) {
 		c.Client = []kgo.Opt{kgo.SeedBrokers(r.lab.Bootstrap()), login("blind")}
@@ -46,7 +46,7 @@ func TestBlindWorkerTriesBothTypes(t *testing.T) {
 	r.produce(20)
 	r.counted()
 	b.Pause()
-	r.setMode(worker.Upgrading, 1, 10*time.Second)
+	r.setMode(worker.Upgrading, 1, 15*time.Second)
 	r.until("the group has the other type", func() bool {
 		return r.groupType() == "consumer" && len(r.live["a"].Stats().Tasks) == 3 && r.runningTasks() >= 3
 	})

@@ -31,7 +31,15 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		r.start("a", func(c *worker.Config) { c.Workers = 2 })
 		r.running()
 		end(r.live["a"])
-		r.until(name+": all goroutines end", func() bool { return len(ours()) == 0 })
+		began := time.Now()
+		r.until(name+": all goroutines end", func() bool {
+			left := ours()
+			if len(left) > 0 && time.Since(began) > 15*time.Second {
+				t.Log(strings.Join(left, "\n\n"))
+				began = time.Now()
+			}
+			return len(left) == 0
+		})
 	}
 }
 
