@@ -102,7 +102,7 @@ func (j *Job) carryOut(ctx context.Context, o Order) (done []string, err error) 
 		if len(o.Names) == 0 {
 			return j.Add(ctx, min(max(o.Count, 1), maxPods+1))
 		}
-		return o.Names, j.AddNamed(ctx, o.Names...)
+		return j.addNamed(ctx, o.Names)
 	case OrderKill:
 		one = j.Kill
 	case OrderStop:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -39,7 +40,7 @@ type pod struct {
 var ErrNoInstance = errors.New("no such instance")
 
 // Add starts so many new instances, with the next names that are free, and
-// returns their names.
+// returns the names of those that were started.
 func (j *Job) Add(ctx context.Context, n int) ([]string, error) {
 	var names []string
 	j.mu.Lock()
@@ -49,7 +50,7 @@ func (j *Job) Add(ctx context.Context, n int) ([]string, error) {
 		}
 	}
 	j.mu.Unlock()
-	return names, j.AddNamed(ctx, names...)
+	return j.addNamed(ctx, names)
 }
 
 // podName is pod-a, pod-b … pod-z, pod-aa.
@@ -66,10 +67,16 @@ const maxPods = 200
 
 // AddNamed starts new instances with these names.
 func (j *Job) AddNamed(ctx context.Context, names ...string) error {
+	_, err := j.addNamed(ctx, names)
+	return err
+}
+
+// addNamed is AddNamed, and says which were started, in the order given.
+func (j *Job) addNamed(ctx context.Context, names []string) (started []string, err error) {
 	j.steer.Lock()
 	defer j.steer.Unlock()
 	j.mu.Lock()
-	err := j.mayAdd(names)
+	err = j.mayAdd(names)
 	if err == nil {
 		for _, n := range names {
 			j.pods[n] = &pod{name: n, state: Running}
@@ -77,16 +84,20 @@ func (j *Job) AddNamed(ctx context.Context, names ...string) error {
 	}
 	j.mu.Unlock()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	failed := make(chan error, len(names))
-	for _, n := range names {
-		go func() { failed <- j.start(ctx, n) }()
+	failed := make([]error, len(names))
+	var all sync.WaitGroup
+	for i, n := range names {
+		all.Go(func() { failed[i] = j.start(ctx, n) })
 	}
-	for range names {
-		err = errors.Join(err, <-failed)
+	all.Wait()
+	for i, n := range names {
+		if failed[i] == nil {
+			started = append(started, n)
+		}
 	}
-	return err
+	return started, errors.Join(failed...)
 }
 
 func (j *Job) mayAdd(names []string) error {

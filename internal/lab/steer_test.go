@@ -40,6 +40,11 @@ func TestLabIsSteeredThroughItsSocket(t *testing.T) {
 	if err != nil || a.Error != "" || !slices.Equal(a.Names, []string{"x", "y"}) || len(a.Status.Instances) != 3 {
 		t.Fatal(a, err)
 	}
+	for _, name := range []string{"x", "\x1b[31m"} { // one is there, the other no name: nothing was started
+		if a, err = r.Do(ctx, Order{Do: OrderAdd, Names: []string{"z", name}}); err != nil || a.Error == "" || len(a.Names) != 0 || len(a.Status.Instances) != 3 {
+			t.Errorf("%v, %v", a, err)
+		}
+	}
 	if a, err = r.Do(ctx, Order{Do: OrderKill, Names: []string{"x", "no", "y"}}); err != nil || !strings.Contains(a.Error, `"no"`) || !slices.Equal(a.Names, []string{"x", "y"}) {
 		t.Errorf("%v, %v", a, err)
 	}
