@@ -97,6 +97,7 @@ func TestPlugInRound(t *testing.T) {
 	}
 	wantText(t, "finding", finding(g, model.FindingLearning), "b learns 2 tasks for a: 0_0 0_1")
 	wantText(t, "mixed", finding(g, model.FindingMixedPlugIn), "")
+	wantText(t, "notes", strings.Join(g.Notes, "\n"), "")
 }
 
 // A leader's word that is not of the present round changes nothing of what is

@@ -88,6 +88,9 @@ func (b *groupBuilder) restoreFromStatus(m *builtMember, t *model.Task, s *taskS
 
 // statusBasis says where the positions are from, once they were read.
 func (b *groupBuilder) statusBasis() {
+	if b.g.Kind != model.Worker {
+		return
+	}
 	silent := 0
 	for i := range b.members {
 		m := &b.members[i]

@@ -11,24 +11,32 @@ import (
 // plugIn is a classic group whose leader has our assignor, as a plan starts from
 // it (docs/protocol/plug-in.md).
 type plugIn struct {
-	leader string // instance that led the last round
-	before assign.PlugInBefore
+	leader string               // instance that led the last round; "" when nobody told
+	before *assign.PlugInBefore // nil: nobody told of that round
 }
 
-// plugIn takes over what the leader told of the group's present round. Marks
-// that it has not seen yet count too: the round that follows sees them.
+// plugIn takes over what the leader told of the group's present round. Where no
+// leader ever told of one, since there is no control topic yet, and all instances
+// have the plug-in, their metadata have to do. Marks that no round has seen yet
+// count too: the one that follows sees them.
 func (in *Input) plugIn(g *model.Group) {
 	p := g.PlugIn
-	if p == nil || !p.Fresh || g.Kind != model.Classic {
+	switch {
+	case p == nil || g.Kind != model.Classic:
+		return
+	case p.Fresh:
+		in.plug = &plugIn{leader: p.Leader, before: &assign.PlugInBefore{Leaving: slices.Clone(p.Leaving)}}
+		for _, l := range p.Learners {
+			if t, ok := in.Topology.Find(l.Task); ok {
+				in.plug.before.Learners = append(in.plug.before.Learners, assign.PlugInLearner{Task: t, By: l.By, Owner: l.Owner})
+			}
+		}
+	case p.Leader == "" && len(p.Lacks) == 0:
+		in.plug = &plugIn{}
+	default:
 		return
 	}
 	in.Assignor = NameLearner
-	in.plug = &plugIn{leader: p.Leader, before: assign.PlugInBefore{Leaving: slices.Clone(p.Leaving)}}
-	for _, l := range p.Learners {
-		if t, ok := in.Topology.Find(l.Task); ok {
-			in.plug.before.Learners = append(in.plug.before.Learners, assign.PlugInLearner{Task: t, By: l.By, Owner: l.Owner})
-		}
-	}
 	for i := range g.Marks {
 		m := &g.Marks[i]
 		k := slices.IndexFunc(in.Instances, func(x Instance) bool { return x.ID == m.Instance })
@@ -53,8 +61,7 @@ type plugInRules struct {
 }
 
 func (c *classicSim) plugInRules(p *plugIn) *plugInRules {
-	before := p.before
-	r := &plugInRules{c: c, before: &before, marked: map[*classicProc]float64{}, untold: map[*classicProc]bool{}}
+	r := &plugInRules{c: c, before: p.before, marked: map[*classicProc]float64{}, untold: map[*classicProc]bool{}}
 	for i := range c.in.Instances {
 		from := &c.in.Instances[i]
 		if from.ID == p.leader {
@@ -169,7 +176,11 @@ func (p *Plan) plugInRemarks(in *Input, o *Options, r *run) {
 	if slices.ContainsFunc(o.Changes, func(c Change) bool { _, is := c.(Leaving); return is }) {
 		p.find(NoteAssumed, "a mark takes effect with the next round, which mark-leaving asks for; times count from there")
 	}
-	p.find(NoteAssumed, "the next rounds are led by an instance with the plug-in and the settings of the last leader%s", p.lacking(in))
+	if in.plug.leader == "" {
+		p.find(NoteUnknown, "no leader has told of a round (no control topic before the first mark, or it cannot be seen): its settings are taken as listed, --set KEY=VALUE where yours differ")
+	} else {
+		p.find(NoteAssumed, "the next rounds are led by an instance with the plug-in and the settings of the last leader%s", p.lacking(in))
+	}
 	p.find(NoteAssumed, "positions are those of the last round%s; producers at rest", in.age())
 }
 

@@ -136,7 +136,7 @@ func (m *Mode) instead(p *render.Page) string {
 	switch model.Kind(m.GroupKind) {
 	case model.Classic:
 		if m.g.PlugIn != nil {
-			return "none: a classic Kafka Streams group; plug-in " + plugInText(p, m.g)
+			return "none: a classic Kafka Streams group; " + plugInText(p, m.g)
 		}
 		return "none: a classic Kafka Streams group, whose leader assigns; mode set " + shellWord(m.Group) + " streams says what a move to a streams group takes"
 	case model.Streams:

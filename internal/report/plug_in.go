@@ -53,7 +53,7 @@ func plugInText(page *render.Page, g *model.Group) string {
 	case p.Fresh:
 		text += ", led the last round on " + name(p.Leader)
 	case p.Leader == "":
-		text += ", no round of its told yet (there is no control topic before the first mark)"
+		text += ", no round of its told (no control topic before the first mark, or it cannot be seen)"
 	default:
 		text += ", not known to have led the last round"
 	}

@@ -20,7 +20,7 @@ func TestPlugInShown(t *testing.T) {
 	}{
 		{nil, ""},
 		{&model.PlugIn{Has: []string{"id-a", "id-b"}, Leader: "id-a", Version: "0.3.0", At: &at, Fresh: true}, "streamctl's plug-in 0.3.0, led the last round on pod-a; 2 of 2 instances have it"},
-		{&model.PlugIn{Has: []string{"id-a"}, Lacks: []string{"id-b"}}, "streamctl's plug-in, no round of its told yet (there is no control topic before the first mark); 1 of 2 instances have it, not known of pod-b (client.tag.streamctl tells)"},
+		{&model.PlugIn{Has: []string{"id-a"}, Lacks: []string{"id-b"}}, "streamctl's plug-in, no round of its told (no control topic before the first mark, or it cannot be seen); 1 of 2 instances have it, not known of pod-b (client.tag.streamctl tells)"},
 		{&model.PlugIn{Has: []string{"id-a"}, Lacks: []string{"id-b"}, Leader: "id-a", Version: "0.3.0", Stale: "task 0_1"}, "streamctl's plug-in 0.3.0, not known to have led the last round; 1 of 2 instances have it, not known of pod-b (client.tag.streamctl tells)"},
 	} {
 		g.PlugIn = c.p
