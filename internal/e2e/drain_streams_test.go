@@ -14,10 +14,32 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
+// Drains of streams groups: the first in every run, the others where all changes
+// are made (make e2e).
+func TestDrainStreams(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		name  string
+		quick bool
+		run   func(*testing.T)
+	}{
+		{"consent", true, drainByConsent},
+		{"ended at each step", false, drainEndedAtEachStep},
+		{"ended when gone", false, drainEndedWhenGone},
+		{"other ends", false, drainOtherEnds},
+		{"while producing", false, drainWhileProducing},
+		{"without positions", false, drainWithoutPositions},
+	} {
+		if x.quick || everyChange() {
+			t.Run(x.name, x.run)
+		}
+	}
+}
+
 // An instance of a streams group is drained: refused without consent, then with
 // one standby more for as long as it takes. Every task goes where it was
 // foretold, to a copy that has caught up, and the setting is as before.
-func TestDrainStreams(t *testing.T) {
+func drainByConsent(t *testing.T) {
 	t.Parallel()
 	c := env.cluster(t, v440)
 	g := c.startDrained(t, "drain-one", 24_000)
@@ -50,10 +72,7 @@ func TestDrainStreams(t *testing.T) {
 // Whatever ends a drain, and wherever: mark and setting stay, are told of by
 // describe, and the same command, or unmark, brings it to its end. The group is
 // then as before.
-func TestDrainStreamsEndedAtEachStep(t *testing.T) {
-	if !everyChange() {
-		return // make e2e has it; the quick case is TestDrainStreams
-	}
+func drainEndedAtEachStep(t *testing.T) {
 	t.Parallel()
 	c := env.cluster(t, v440)
 	g := c.startDrained(t, "drain-ended", 24_000)
@@ -90,10 +109,7 @@ func TestDrainStreamsEndedAtEachStep(t *testing.T) {
 
 // A drain that ends once the instance is gone: any changing command puts the
 // setting back.
-func TestDrainStreamsEndedWhenGone(t *testing.T) {
-	if !everyChange() {
-		return // make e2e has it; the quick case is TestDrainStreams
-	}
+func drainEndedWhenGone(t *testing.T) {
 	t.Parallel()
 	c := env.cluster(t, v440)
 	g := c.startDrained(t, "drain-gone", 24_000)
@@ -136,10 +152,7 @@ func TestDrainStreamsEndedWhenGone(t *testing.T) {
 // Time runs out: exit 4, everything stays; a setting that somebody changed is
 // left and named; a stop before it is safe is said to be one, and seen by what
 // the tasks restore.
-func TestDrainStreamsOtherEnds(t *testing.T) {
-	if !everyChange() {
-		return // make e2e has it; the quick case is TestDrainStreams
-	}
+func drainOtherEnds(t *testing.T) {
 	t.Parallel()
 	c := env.cluster(t, v440)
 	g := c.startDrained(t, "drain-other", 24_000)
@@ -208,10 +221,7 @@ func TestDrainStreamsOtherEnds(t *testing.T) {
 
 // A drain while records come: no position is ever at the end, and yet it is seen
 // that the copies have caught up.
-func TestDrainStreamsWhileProducing(t *testing.T) {
-	if !everyChange() {
-		return // make e2e has it; the quick case is TestDrainStreams
-	}
+func drainWhileProducing(t *testing.T) {
 	t.Parallel()
 	c := env.cluster(t, v440)
 	g := c.startDrained(t, "drain-busy", 24_000)
@@ -234,10 +244,7 @@ func TestDrainStreamsWhileProducing(t *testing.T) {
 
 // A broker that tells no positions: it is never called safe, the drain ends all
 // the same, and nothing is cold.
-func TestDrainStreamsWithoutPositions(t *testing.T) {
-	if !everyChange() {
-		return // make e2e has it; the quick case is TestDrainStreams
-	}
+func drainWithoutPositions(t *testing.T) {
 	t.Parallel()
 	c := env.cluster(t, v431)
 	g := c.startDrained(t, "drain-blind", 24_000)
