@@ -119,17 +119,17 @@ func (j *Job) begin(ctx context.Context) error {
 		return err
 	}
 	if err := j.until(ctx, j.settled); err != nil {
-		return fmt.Errorf("the job did not start: %w", err)
+		return fmt.Errorf("the job did not start: %w: %s", err, j.brief())
 	}
 	p := newProducer(j)
 	if err := p.write(ctx, j.o.Records); err != nil {
 		return err
 	}
 	if err := j.until(ctx, func() bool { s := j.Status(); return s.Records.Waiting == 0 && len(s.Idle) == 0 }); err != nil {
-		return fmt.Errorf("the job did not count its first records: %w", err)
+		return fmt.Errorf("the job did not count its first records: %w: %s", err, j.brief())
 	}
 	if err := j.until(ctx, func() bool { return j.committed(ctx) >= j.o.Records }); err != nil {
-		return fmt.Errorf("the job did not commit its first records: %w", err)
+		return fmt.Errorf("the job did not commit its first records: %w: %s", err, j.brief())
 	}
 	j.SetRestoreRate(j.o.RestoreRate)
 	j.work.Go(func() { p.run(j.ctx) })

@@ -70,6 +70,19 @@ func (j *Job) Status() Status {
 	return s
 }
 
+// brief says what a job waits for.
+func (j *Job) brief() string {
+	s := j.Status()
+	text := fmt.Sprintf("%d of %d records are not counted, %d of %d tasks run nowhere", s.Records.Waiting, s.Records.Produced, len(s.Idle), s.Tasks)
+	for _, i := range s.Instances {
+		text += fmt.Sprintf("; %s %s, generation %d, %d active, %d learner, %d to restore", i.Name, i.State, i.Generation, i.Active, i.Learner, i.Restore)
+		if i.Why != "" {
+			text += ", " + i.Why
+		}
+	}
+	return text
+}
+
 func (p *pod) status() (s PodStatus, mode string) {
 	s = PodStatus{Name: p.name, State: p.state, Why: p.why}
 	if p.in == nil {

@@ -49,12 +49,14 @@ func (s *Seat) lease() time.Duration { return s.o.SessionTimeout - s.o.SessionTi
 
 // keepTime is the session's own timer: when the coordinator was silent for
 // nearly a session timeout, the tasks are about to be another's. While a join is
-// held, it asks whether the coordinator is still there.
+// held, it asks whether the coordinator is still there. When the coordinator is
+// heard again and has not thrown the member out, no round comes by itself: the
+// seat asks for one, or its tasks would run nowhere while it keeps its place.
 func (s *Seat) keepTime() {
 	step := s.o.SessionTimeout / 100
 	tick := time.NewTicker(step)
 	defer tick.Stop()
-	asked := time.Now()
+	asked, called := time.Now(), time.Time{}
 	for {
 		select {
 		case <-s.closed:
@@ -63,7 +65,13 @@ func (s *Seat) keepTime() {
 		}
 		s.mu.Lock()
 		in, joining, silent := s.in && !s.going, s.joining, time.Since(s.heard)
+		back := s.mute && !s.going && !joining && silent < s.lease()
+		s.mute = s.mute || in && silent > s.lease()
 		s.mu.Unlock()
+		if back && time.Since(called) > s.o.SessionTimeout/4 {
+			called = time.Now()
+			s.client.ForceRebalance()
+		}
 		if !in {
 			continue
 		}

@@ -31,6 +31,7 @@ type Seat struct {
 	joining bool      // between the end of a session and the next Assigned
 	owed    bool      // a session broke off before the handler was told of the round
 	heard   time.Time // when the coordinator last surely knew that it lives
+	mute    bool      // lost by our own timer alone: the coordinator may count it in all the same
 	session Session   // of the last Assigned
 	pending Session   // of the round that goes on: what the sync brought
 }
@@ -120,7 +121,7 @@ func (s *Seat) assigned() {
 	s.mu.Lock()
 	s.pending.MemberID, s.pending.Generation = id, generation
 	s.session = s.pending
-	s.in, s.joining, s.heard = true, false, time.Now()
+	s.in, s.joining, s.mute, s.heard = true, false, false, time.Now()
 	session, going := s.session, s.going
 	s.mu.Unlock()
 	if !going {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -145,6 +146,31 @@ func TestSilenceEndsASession(t *testing.T) {
 	together(t, b)
 	net.Restore()
 	together(t, a, b)
+}
+
+// A coordinator that was silent for too long for us, but not for itself, still
+// counts the member in: it must take part again, though nobody starts a round.
+func TestSilenceThatTheCoordinatorDidNotNoticeIsNoEnd(t *testing.T) {
+	t.Parallel()
+	c, _ := cluster(t)
+	a := join(t, c, "a")
+	generation := together(t, a)
+	const session = 6 * time.Second
+	var once sync.Once
+	c.ControlKey(int16(kmsg.Heartbeat), func(kmsg.Request) (kmsg.Response, error, bool) {
+		once.Do(func() { c.SleepControl(func() { time.Sleep(session - session/12) }) })
+		return nil, nil, false
+	})
+	until(t, "a stops by itself", func() bool { return a.look(func(m *member) bool { return len(m.lost) == 1 }) })
+	until(t, "a is assigned its tasks again", func() bool {
+		return a.look(func(m *member) bool { return m.log[len(m.log)-1] == "assigned" })
+	})
+	if !a.look(func(m *member) bool { return errors.Is(m.lost[0], seat.ErrSilent) && len(m.lost) == 1 }) {
+		t.Errorf("lost %v", a.lost)
+	}
+	if got := a.session().Generation; got < generation {
+		t.Errorf("generation %d after %d", got, generation)
+	}
 }
 
 func TestCrashIsSilent(t *testing.T) {
