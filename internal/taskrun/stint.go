@@ -138,41 +138,42 @@ func (s *stint) work() error {
 				return err
 			}
 		case <-s.box.ready:
-			if err := s.batch(tick.C); err != nil {
+			if whole, err := s.batch(tick.C); !whole {
 				return err
 			}
 		}
 	}
 }
 
-// batch processes what lies in the inbox, and leaves the rest when it is to
-// finish: others read it again.
-func (s *stint) batch(tick <-chan time.Time) error {
+// batch processes what lies in the inbox. When it is to finish or something
+// fails it is not whole: the rest is dropped, to be read again by others, and
+// nothing that comes after it may be processed in this stint any more, or the
+// rest would be committed unread.
+func (s *stint) batch(tick <-chan time.Time) (whole bool, err error) {
 	for _, r := range s.box.take(s) {
+		if s.a.stopping() {
+			return false, s.a.ctx.Err()
+		}
 		select {
-		case <-s.a.stop:
-			return nil
-		case <-s.a.ctx.Done():
-			return s.a.ctx.Err()
 		case <-tick:
 			if err := s.commitTold(); err != nil {
-				return err
+				return false, err
 			}
 		default:
 		}
 		if ok, err := s.one(r); !ok {
-			return err
+			return false, err
 		}
 		if err := s.failure(); err != nil {
-			return err
+			return false, err
 		}
 		if s.full(1) {
 			if err := s.commitTold(); err != nil {
-				return err
+				return false, err
 			}
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // one processes a record until that succeeds, or until the stint is to finish:
