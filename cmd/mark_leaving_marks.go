@@ -85,13 +85,26 @@ func clip(s string) string {
 
 // leavesSome refuses to mark the last instances that stay.
 func (m *marking) leavesSome() error {
-	for i := range m.s.g.Instances {
-		if in := &m.s.g.Instances[i]; !m.s.leaves(in) && !m.marks(in.ID) {
-			return nil
-		}
+	if m.anyStays(m.s) {
+		return nil
 	}
 	err := fmt.Errorf("no instance of group %q would stay: nothing could take its tasks, and the marks would count for nothing; nothing was done", m.s.g.ID)
 	return errs.WithHint(err, "start another instance first; --force marks all the same, which then go at their deadline only")
+}
+
+// anyStays reports whether an instance stays that can take the tasks.
+func (m *marking) anyStays(s *steered) bool {
+	return slices.ContainsFunc(s.g.Instances, func(in model.Instance) bool { return !s.leaves(&in) && !m.marks(in.ID) })
+}
+
+// stillSome finds that others were marked at the same time, so that nobody is
+// left to take the tasks.
+func (m *marking) stillSome(now *steered) error {
+	if m.flags.force || len(now.g.Instances) == 0 || m.anyStays(now) {
+		return nil
+	}
+	err := fmt.Errorf("marked, but by now no instance of group %q would stay: others are marked too, and the marks count for nothing", m.s.g.ID)
+	return errs.WithHint(err, "unmark "+m.unmarkArgs()+" withdraws this one, or start another instance, and the drain begins")
 }
 
 func (m *marking) marks(id string) bool {
@@ -228,7 +241,10 @@ func (m *marking) mark(ctx context.Context) error {
 			foreign = append(foreign, &ForeignMarkError{t.in.Name, l})
 		}
 	}
-	return joinErrors(foreign...)
+	if len(foreign) > 0 {
+		return joinErrors(foreign...)
+	}
+	return m.stillSome(now)
 }
 
 // whatStays says what goes on when the command ends.

@@ -67,6 +67,7 @@ func clicksGroup(t *testing.T) *steeredCluster {
 
 const (
 	podA = "10000000-0000-0000-0000-000000000900"
+	podB = "10000000-0000-0000-0000-000000000901"
 	podC = "10000000-0000-0000-0000-000000000902"
 )
 
@@ -114,6 +115,28 @@ func TestMarkLeavingFindsAForeignMark(t *testing.T) {
 	got := runWith(t, fakeDeps(t, c), "mark-leaving", "pod-a", "-g", "clicks", "--wait")
 	if got.code != 1 || got.out != "" || !strings.Contains(got.err, "after this mark of pod-a there is another, by bob@ops-2 at 2026-03-01T12:00:00Z (mine): that one counts") {
 		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+// Two operators mark one half of a group each: neither sees that nobody stays
+// before both have written, and then nothing would come of it.
+func TestMarkLeavingWhileOthersMarkTheRest(t *testing.T) {
+	for _, args := range [][]string{nil, {"--wait"}} {
+		c := clicksGroup(t) // pod-c is marked
+		c.after = func(c *steeredCluster) {
+			c.after = nil
+			r, err := control.Leaving{Mark: "theirs", At: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Who: "bob@ops-2"}.Record(podB)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.WriteControl(t.Context(), "clicks", r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := runWith(t, fakeDeps(t, c), append([]string{"mark-leaving", "pod-a", "-g", "clicks"}, args...)...)
+		if got.code != 1 || got.out != "" || !strings.Contains(got.err, "marked, but by now no instance of group \"clicks\" would stay") || !strings.Contains(got.err, "unmark pod-a -g clicks") {
+			t.Errorf("%v: exit code %d\n%s%s", args, got.code, got.out, got.err)
+		}
 	}
 }
 
