@@ -159,12 +159,24 @@ func TestAVisitorThatIsKilledIsDropped(t *testing.T) {
 				t.Fatal(err)
 			}
 			<-h.reached
+			ended := make(chan error, 1)
+			go func() { ended <- p.Wait() }()
 			begin := time.Now()
-			for _, s := range signals {
+			for _, s := range signals[:len(signals)-1] {
 				p.Process.Signal(s) //nolint:errcheck // Wait tells
 				time.Sleep(100 * time.Millisecond)
 			}
-			if err := p.Wait(); err == nil || time.Since(begin) > 2*time.Second {
+			var err error
+			for last := signals[len(signals)-1]; ; { // again and again: two that come before the process runs are one
+				p.Process.Signal(last) //nolint:errcheck // Wait tells
+				select {
+				case err = <-ended:
+				case <-time.After(100 * time.Millisecond):
+					continue
+				}
+				break
+			}
+			if err == nil || time.Since(begin) > 2*time.Second {
 				t.Errorf("%v after %s", err, time.Since(begin))
 			}
 			h.settled(t, 6*time.Second+5*time.Second) // session, and what a loaded machine needs
