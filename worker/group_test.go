@@ -85,6 +85,26 @@ func TestThrownOutComesBackWithCopies(t *testing.T) {
 	}
 }
 
+// A task whose commit was refused for good stops, and is started again if the
+// worker turns out to own it all the same.
+func TestFencedTaskStartsAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	r.start("a")
+	r.becomes("a[T1,T2]")
+	r.running()
+	r.lab.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Group: group, Err: kerr.UnknownMemberID, Count: 1})
+	r.produce(20)
+	r.until("one stops", func() bool { return r.count(worker.ActiveStopped) == 1 })
+	r.until("it runs again", func() bool { return r.runningTasks() == 2 && r.count(worker.ActiveStarted) == 3 })
+	r.produce(20)
+	r.counted()
+	r.noTaskTwice()
+	if n := r.count(worker.MembershipLost); n > 0 {
+		t.Errorf("%d memberships were lost", n)
+	}
+}
+
 // An instance that is cut off stops by itself before the group gives its tasks
 // away, and comes back.
 func TestCutOffStopsByItself(t *testing.T) {

@@ -190,7 +190,11 @@ func (i *Instance) look() {
 		i.goBack()
 	}
 	i.settleSwitch(a.switched)
-	if i.retries() || time.Since(i.reconciled) > reconcileEvery {
+	late := time.Since(i.reconciled) > reconcileEvery
+	if late {
+		i.revive()
+	}
+	if i.retries() || late {
 		i.reconcile()
 	}
 }
