@@ -39,6 +39,7 @@ const (
 	opStop      // active → copy, or closed when it is stateless
 	opCopy      // → copy
 	opStart     // → active
+	opRest      // copy → its state at rest
 	opForget    // → closed, its state deleted
 )
 
@@ -55,6 +56,8 @@ func (s *slot) next(w want, settled bool) op {
 		return opStart
 	case w.copies && s.is != slotCopy:
 		return opCopy
+	case w.keep && !w.copies && s.is == slotCopy:
+		return opRest
 	case w.copies || w.keep || s.is == slotNone || !settled:
 		return opNone
 	}
@@ -147,6 +150,10 @@ func (i *Instance) step(ctx context.Context, id model.TaskID, s *slot, todo op, 
 		i.events.owner(id, worker)
 		if err = i.tasks.Activate(id, i.committer(worker, id)); err == nil {
 			is = slotActive
+		}
+	case opRest:
+		if err = i.tasks.Close(i.ctx, id, true); err == nil {
+			is = slotRest
 		}
 	case opForget:
 		if err = i.tasks.Close(i.ctx, id, false); err == nil {

@@ -26,7 +26,8 @@ type state struct {
 	expired bool      // past the deadline, and all tasks closed
 	leaving bool      // it is about to leave for good: nothing is opened any more
 
-	unmarked int // marks withdrawn so far
+	unmarked int                   // marks withdrawn so far
+	kept     map[model.TaskID]bool // taken off it while it is marked: their state stays on disk, and it says nothing of it
 	members  []*member
 }
 
@@ -48,7 +49,7 @@ type modeSwitch struct {
 
 func newState(id string, c *Config) *state {
 	s := &state{
-		id: id, set: c.Settings, subs: map[string]Subtopology{}, topology: sortedTopology(c.Topology),
+		id: id, set: c.Settings, subs: map[string]Subtopology{}, kept: map[model.TaskID]bool{}, topology: sortedTopology(c.Topology),
 		host: c.Host, clientID: c.ClientID, mode: c.Settings.Mode,
 	}
 	for _, t := range s.topology {

@@ -40,9 +40,14 @@ func (s *state) assigned(n int, generation int32, id string, a *groupmeta.Stream
 		}
 		fresh[t.ID] = c
 	}
+	withdrawn := s.unmarked != m.said.unmarked // while this round was on
+	s.keep(m, fresh, s.mark != nil || withdrawn)
 	m.tasks = fresh
-	if s.unmarked != m.said.unmarked {
-		m.unlearn() // the mark was withdrawn while this round was on
+	if withdrawn {
+		m.unlearn()
+	}
+	if s.mark == nil {
+		s.returnKept()
 	}
 	if s.epoch == 0 && a.Epoch == 0 && s.sw == nil {
 		s.mode = Mode(a.Mode) // no record was ever written: the group decides, not the setting

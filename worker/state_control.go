@@ -35,11 +35,45 @@ func (s *state) clearMark() string {
 	id := s.mark.id
 	s.mark = nil
 	s.unmarked++
+	s.returnKept()
 	for _, m := range s.members {
 		m.drained = false
 		m.unlearn()
 	}
 	return id
+}
+
+// keep notes what an assignment takes off a worker: the state of a marked
+// instance stays, for when it comes back.
+func (s *state) keep(m *member, fresh map[model.TaskID]*claim, marked bool) {
+	for id := range m.tasks {
+		if marked && s.stateful(id) {
+			s.kept[id] = true
+		}
+	}
+	for id := range fresh {
+		delete(s.kept, id)
+	}
+	for _, other := range s.members {
+		if other == m {
+			continue
+		}
+		for id := range other.tasks {
+			delete(s.kept, id)
+		}
+	}
+}
+
+// returnKept makes copies of what was kept, for an instance that stays after
+// all.
+func (s *state) returnKept() {
+	had := s.best()
+	for id := range s.kept {
+		if had[id] == nil {
+			s.members[0].tasks[id] = &claim{role: model.Standby, rests: true}
+		}
+	}
+	clear(s.kept)
 }
 
 // unlearn takes beingLearned off all tasks that the worker owns.
@@ -75,10 +109,13 @@ func (s *state) follow(mode Mode, epoch int64, allowed time.Duration, now time.T
 	if mode == s.mode && epoch == s.epoch {
 		return false, false
 	}
-	from := s.mode
+	from, unseen := s.mode, epoch > s.epoch+1
 	s.mode, s.epoch = mode, epoch
 	if mode == from {
-		if s.sw != nil {
+		switch {
+		case s.sw == nil && unseen:
+			s.missed(allowed, now)
+		case s.sw != nil:
 			s.sw.deadline, s.sw.allowed, s.sw.tried, s.sw.blind = now.Add(allowed), allowed, false, false
 		}
 		return true, false
@@ -122,7 +159,7 @@ func (s *state) closeAll() {
 type want struct {
 	owners []int // workers that have it open, the newest claim first
 	copies bool  // it shall be restored
-	keep   bool  // its state shall stay as it is
+	keep   bool  // its state shall stay as it is, and rest
 }
 
 // wants says what shall be of each task; one that is not in it shall be
@@ -148,6 +185,11 @@ func (s *state) wants() (wants map[model.TaskID]want, settled bool) {
 			}
 			wants[id] = w
 		}
+	}
+	for id := range s.kept {
+		w := wants[id]
+		w.keep = true
+		wants[id] = w
 	}
 	return wants, settled
 }

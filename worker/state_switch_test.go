@@ -209,6 +209,8 @@ func TestSlotSteps(t *testing.T) {
 		{"a copy that nobody wants waits for the round to end", slot{is: slotCopy}, want{}, false, opNone},
 		{"and is deleted then", slot{is: slotCopy}, want{}, true, opForget},
 		{"state at rest stays at rest", slot{is: slotRest}, want{keep: true}, true, opNone},
+		{"a copy that is kept rests", slot{is: slotCopy}, want{keep: true}, false, opRest},
+		{"but not one that another worker restores", slot{is: slotCopy}, want{keep: true, copies: true}, true, opNone},
 		{"a copy begins", slot{is: slotNone}, want{copies: true}, true, opCopy},
 		{"a closed active is a copy", slot{is: slotActive, owner: 0}, want{copies: true}, true, opStop},
 		{"nothing stays nothing", slot{}, want{}, true, opNone},
