@@ -194,10 +194,11 @@ func TestBenchDrainStop(t *testing.T) {
 	}{
 		{"(a) stock, no standby", false, nil},
 		{"(b) stock, one standby", false, map[string]string{"num.standby.replicas": "1"}},
-		{"(c) mark-leaving first", true, map[string]string{"streamctl.followup.interval.ms": "5000"}},
+		{"(c) mark-leaving first", true, map[string]string{"streamctl.worker.balancing.factor": "1"}},
 	} {
 		down, noise, g := c.benchApp(t, fmt.Sprintf("bench-stop%d", i), x.plugin, x.settings).stopped(t, x.plugin)
 		rows, gap = append(rows, row{x.name, down, noise}), max(gap, g)
+		t.Logf("%s: %.1f s", x.name, down)
 	}
 	text := "\nseconds during which some of 12 tasks was not processing, from the SIGTERM to one of two instances on\n"
 	for _, r := range rows {

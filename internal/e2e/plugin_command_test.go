@@ -5,7 +5,6 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/model"
-	"github.com/streamctl/streamctl/internal/plan"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
@@ -194,141 +192,4 @@ func (p *pluginApp) model(t testing.TB) *model.Group {
 		t.Fatal(err)
 	}
 	return g
-}
-
-// A plan taken before is what the plug-in then does, round by round and to the
-// task: as `plan --leaving -o json` tells it, and down to the thread.
-func pluginPlanned(t *testing.T) {
-	t.Parallel()
-	for standbys := range 2 {
-		t.Run(fmt.Sprintf("%d standbys", standbys), func(t *testing.T) {
-			t.Parallel()
-			planDrain(t, standbys)
-		})
-	}
-}
-
-func planDrain(t *testing.T, standbys int) {
-	t.Helper()
-	c := env.cluster(t, v431)
-	group := fmt.Sprintf("plug-plan%d", standbys)
-	p := c.startPlugin(t, group, tagged(map[string]string{
-		"max.warmup.replicas": "2", "num.standby.replicas": fmt.Sprint(standbys), "app.restore.delay.ms": "1500",
-		"streamctl.followup.interval.ms": "8000",
-	}))
-	for _, i := range []string{"i1", "i2", "i3"} {
-		p.run(t, i)
-	}
-	p.waitCounts(t, 2*time.Minute, map[string]int{"i1": 4, "i2": 4, "i3": 4})
-	c.produce(t, group+"-in", stateRecords, 600, 480)
-	c.waitCommitted(t, p.group, group+"-in", p.group+"-byvalue-repartition")
-	p.settle(t)
-	if _, err := p.topic.Ensure(t.Context()); err != nil { // so that the leader tells its settings
-		t.Fatal(err)
-	}
-	p.rebalance(t)
-	p.settle(t)
-	eventually(t, 20*time.Second, "the leader has told of the present round", func() bool { g := p.model(t); return g.PlugIn != nil && g.PlugIn.Fresh })
-
-	set := []string{"--set", "streamctl.followup.interval.ms=8000", "--set", "heartbeat.interval.ms=500"}
-	told := parsed[planDoc](t, p.must(t, 0, append([]string{"plan", p.group, "--leaving", "i2", "-o", "json"}, set...)...))
-	in, err := plan.FromGroup(p.model(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	forecast, err := plan.Trace(in, plan.Options{Changes: []plan.Change{plan.Leaving{Instance: "i2"}}, Set: map[string]string{plan.KeyFollowUp: "8000", plan.KeyHeartbeat: "500"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	from := len(p.log.of(t, p.group))
-	before := p.log.of(t, p.group)[from-1]
-	p.must(t, 0, "mark-leaving", "i2", "-g", p.group, "--wait", "--timeout", "3m")
-	p.waitCounts(t, time.Minute, map[string]int{"i1": 6, "i2": 0, "i3": 6})
-	p.settle(t)
-	rounds := p.log.of(t, p.group)[from:]
-	var was, want []string
-	for _, r := range rounds {
-		was = appendNew(was, roundText(r.members))
-	}
-	for _, r := range forecast {
-		var members []roundMember
-		for _, m := range r.Members {
-			members = append(members, roundMember{process: m.Process, thread: m.Thread, active: m.Active, standby: m.Standby})
-		}
-		want = appendNew(want, roundText(members))
-	}
-	if !slices.Equal(was, want) {
-		t.Errorf("%d rounds (alike ones in a row counted once), predicted %d:\n%s\npredicted:\n%s", len(was), len(want), strings.Join(was, "\n\n"), strings.Join(want, "\n\n"))
-		p.logRounds(t, from-1)
-	}
-	if standbys == 0 {
-		if was, want := eventsOf(before, rounds), told.events(); !slices.Equal(was, want) {
-			t.Errorf("what happened:\n%s\nas plan -o json told it:\n%s", strings.Join(was, "\n"), strings.Join(want, "\n"))
-		}
-	}
-	t.Logf("%d rounds, %d that differ, as predicted", len(rounds), len(was))
-}
-
-// appendNew leaves out a round that changed nothing.
-func appendNew(list []string, text string) []string {
-	if n := len(list); n > 0 && list[n-1] == text {
-		return list
-	}
-	return append(list, text)
-}
-
-func roundText(members []roundMember) string {
-	var out []string
-	for _, m := range members {
-		out = append(out, fmt.Sprintf("%s/%d A %s S %s", m.process[:8], m.thread, words(m.active), words(m.standby)))
-	}
-	slices.Sort(out)
-	return strings.Join(out, "\n")
-}
-
-// events are the moves and the learners that begin, a line a round that has some.
-func (d planDoc) events() []string {
-	var out []string
-	for _, r := range d.Rounds {
-		var list []string
-		for _, m := range r.Moves {
-			list = append(list, fmt.Sprintf("%s %s -> %s", m.Task, m.From[:8], m.To[:8]))
-		}
-		for _, l := range r.Learners {
-			list = append(list, fmt.Sprintf("%s learned by %s", l.Task, l.Instance[:8]))
-		}
-		if slices.Sort(list); len(list) > 0 {
-			out = append(out, strings.Join(list, ", "))
-		}
-	}
-	return out
-}
-
-// eventsOf are those of rounds that were held, in an app without standbys.
-func eventsOf(before coordinatorRound, rounds []coordinatorRound) []string {
-	owner, held := ownersOf(before), map[string]bool{}
-	var out []string
-	for _, r := range rounds {
-		var list []string
-		now := map[string]bool{}
-		for _, m := range r.members {
-			for _, x := range m.standby {
-				k := m.process + " " + x.String()
-				if now[k] = true; !held[k] {
-					list = append(list, fmt.Sprintf("%s learned by %s", x, m.process[:8]))
-				}
-			}
-		}
-		for task, to := range ownersOf(r) {
-			if from := owner[task]; from != to {
-				list = append(list, fmt.Sprintf("%s %s -> %s", task, from[:8], to[:8]))
-			}
-			owner[task] = to
-		}
-		held = now
-		if slices.Sort(list); len(list) > 0 {
-			out = append(out, strings.Join(list, ", "))
-		}
-	}
-	return out
 }
