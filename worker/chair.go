@@ -189,7 +189,7 @@ func (h *sitter) Assign(r seat.Round) (map[string][]byte, error) {
 	i.notice(protocolType(h.as), r)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	l, err := i.st.decide(protocolType(h.as), r, h.stale())
+	l, err := i.st.decide(protocolType(h.as), r, h.stale() || i.st.unaware(h.n))
 	if err != nil {
 		return nil, err
 	}
