@@ -15,7 +15,7 @@ import (
 func plugged(t *testing.T) *made {
 	g := newMade(t, model.Classic, 12, true, 50_000)
 	g.instance(1, 1, every(0, 3, 12)...).instance(2, 1, every(1, 3, 12)...).instance(3, 1, every(2, 3, 12)...)
-	g.in.Assignor, g.in.plug = NameLearner, &plugIn{leader: testID(2)}
+	g.in.Assignor, g.in.plug = NameLearner, &plugIn{leader: testID(2), before: &assign.PlugInBefore{}}
 	g.in.Settings = []Setting{{KeyFactor, "1", "group config"}, {KeyWarmups, "2", "group config"}, {KeyAcceptableLag, "100", "group config"}}
 	return g
 }
@@ -103,7 +103,7 @@ func TestPlugInChanges(t *testing.T) {
 	g.in.Instances[1].Leaving = true
 	g.in.Instances[0].Members[0].Learner = []assign.Task{4}
 	g.in.Instances[0].Members[0].Reported = append(g.in.Instances[0].Members[0].Reported, assign.Offset{Task: 4, Sum: 10})
-	g.in.plug.before = assign.PlugInBefore{Leaving: []string{testID(2)}, Learners: []assign.PlugInLearner{{Task: 4, By: testID(1), Owner: testID(2)}}}
+	g.in.plug.before = &assign.PlugInBefore{Leaving: []string{testID(2)}, Learners: []assign.PlugInLearner{{Task: 4, By: testID(1), Owner: testID(2)}}}
 	p = g.plan(Options{})
 	if p.Rounds[0].Trigger != TriggerFollowUp || p.Rounds[0].AtS != 2 || p.Totals.Moves != 4 || slices.ContainsFunc(p.Rounds, func(r Round) bool {
 		return slices.ContainsFunc(r.Learners, func(l Copy) bool { return l.Task == "0_4" })
