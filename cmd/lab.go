@@ -129,7 +129,7 @@ func runLab(ctx context.Context, o *labOptions) error {
 	defer l.Close()
 	n := 0
 	for _, s := range groups {
-		left, err := l.Replay(ctx, s)
+		left, err := l.Run(ctx, s)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,6 +25,11 @@ import (
 var update = flag.Bool("update", false, "write expected output again") //nolint:gochecknoglobals // a flag of the tests
 
 func TestMain(m *testing.M) {
+	// Stories and live jobs wait for rounds, sessions and heartbeats far longer than
+	// they compute: more of them at once than there are processors. -parallel wins.
+	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"streamctl": func() { os.Exit(Main(os.Args[1:], ui.System())) },
 	})

@@ -40,16 +40,24 @@ const (
 // Live brings the group to Stable in its first round and keeps it alive until
 // the lab is closed.
 func (l *Lab) Live(ctx context.Context, a Alive) error {
-	if a.Heartbeat == 0 {
-		a.Heartbeat = aliveHeartbeat
-	}
 	if len(a.Rounds) == 0 || a.Rounds[0].Group(a.Group) == nil || a.Rounds[0].Group(a.Group).Classic == nil {
 		return fmt.Errorf("no recording of classic group %q", a.Group)
 	}
 	if err := l.seedTopics(ctx, a.Rounds[0]); err != nil {
 		return err
 	}
+	return l.enliven(ctx, a)
+}
+
+// enliven is Live where the topics are there.
+func (l *Lab) enliven(ctx context.Context, a Alive) error {
+	if a.Heartbeat == 0 {
+		a.Heartbeat = aliveHeartbeat
+	}
 	if err := l.commit(ctx, a.Rounds[0].Group(a.Group)); err != nil {
+		return err
+	}
+	if err := l.control(ctx, a.Rounds[0].Group(a.Group)); err != nil {
 		return err
 	}
 	members := a.Rounds[0].Group(a.Group).Classic.Members

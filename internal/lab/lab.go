@@ -93,21 +93,45 @@ func (l *Lab) Close() {
 // records as were in their logs, commits, members. Groups of other kinds
 // cannot run on the embedded broker and are returned by name.
 func (l *Lab) Replay(ctx context.Context, s *snapshot.Snapshot) (left []string, err error) {
+	return l.replay(ctx, s, func(*snapshot.Group) bool { return false })
+}
+
+// Run is Replay, but with members that live where the lab can have them: those
+// of classic Streams groups that are Stable take part in rounds to come, in which
+// they say and are assigned what was recorded. Groups of many members are
+// replayed: each of them would send heartbeats.
+func (l *Lab) Run(ctx context.Context, s *snapshot.Snapshot) (left []string, err error) {
+	return l.replay(ctx, s, canLive)
+}
+
+// replay replays the groups of a snapshot, and gives some of them life.
+func (l *Lab) replay(ctx context.Context, s *snapshot.Snapshot, lives func(*snapshot.Group) bool) (left []string, err error) {
 	if err := l.seedTopics(ctx, s); err != nil {
 		return nil, err
 	}
 	for i := range s.Groups {
 		g := &s.Groups[i]
-		if g.Classic == nil || g.Classic.ErrorCode != 0 {
+		switch {
+		case g.Classic == nil || g.Classic.ErrorCode != 0:
 			left = append(left, g.ID)
 			continue
+		case lives(g):
+			err = l.enliven(ctx, Alive{Group: g.ID, Rounds: []*snapshot.Snapshot{s}, Heartbeat: runHeartbeat})
+		default:
+			err = l.replayGroup(ctx, s, g)
 		}
-		if err := l.replayGroup(ctx, s, g); err != nil {
+		if err != nil {
 			return left, err
 		}
 		l.o.Log("group " + g.ID + " " + g.Classic.State)
 	}
 	return left, nil
+}
+
+// canLive reports whether Run gives a group members that live.
+func canLive(g *snapshot.Group) bool {
+	c := g.Classic
+	return c.State == stateStable && c.ProtocolType == "consumer" && c.Protocol == streamsProtocol && len(c.Members) > 0 && len(c.Members) <= maxLiving
 }
 
 func (l *Lab) replayGroup(ctx context.Context, s *snapshot.Snapshot, g *snapshot.Group) error {
@@ -149,7 +173,11 @@ func (l *Lab) replayGroup(ctx context.Context, s *snapshot.Snapshot, g *snapshot
 }
 
 const (
+	maxLiving    = 50                     // members of a group
+	runHeartbeat = 500 * time.Millisecond // how long one may not notice a round
+
 	streamsProtocol = "stream"
+	stateStable     = "Stable"
 	statePreparing  = "PreparingRebalance"
 )
 

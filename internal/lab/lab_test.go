@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/model"
@@ -173,6 +175,60 @@ func TestBuiltinGroupsRun(t *testing.T) {
 	if l.cluster.TopicInfo("mails") == nil {
 		t.Error("the topic of mailer is not there")
 	}
+}
+
+// Run gives a Stable Streams group members that live: one that is thrown out comes
+// back, all take part in the round, and are assigned what they had. What else there is, is
+// as in a replay.
+func TestRunGroupsLive(t *testing.T) {
+	l := start(t, Options{Now: time.UnixMilli(1_800_000_000_000)})
+	all, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		if left, err := l.Run(context.Background(), s); err != nil || len(left) != 0 {
+			t.Fatal(left, err)
+		}
+	}
+	for group, members := range map[string]int{"shop": 4, "delivery": 4} {
+		before := describe(t, l, group)
+		if before.State != model.StateStable || len(before.Members) != members {
+			t.Fatalf("%s is %s with %d members", group, before.State, len(before.Members))
+		}
+		assigned := map[string]int{}
+		for _, m := range before.Members {
+			assigned[m.ClientID] = bytesOf(m)
+		}
+		out := kmsg.NewPtrLeaveGroupRequest()
+		out.Group, out.Members = group, []kmsg.LeaveGroupRequestMember{{MemberID: before.Members[0].MemberID}}
+		if _, err := out.RequestWith(context.Background(), l.client); err != nil {
+			t.Fatal(err)
+		}
+		whole := func() bool {
+			d := describe(t, l, group)
+			return d.State == model.StateStable && len(d.Members) == members && !slices.ContainsFunc(d.Members, func(m kadm.DescribedGroupMember) bool {
+				return m.MemberID == before.Members[0].MemberID || bytesOf(m) != assigned[m.ClientID]
+			})
+		}
+		for end := time.Now().Add(20 * time.Second); !whole(); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s is not whole again: %+v", group, describe(t, l, group))
+			}
+		}
+	}
+	waitState(t, l, "fraud", model.StatePreparingRebalance)
+	waitState(t, l, "ledger", model.StateEmpty)
+	waitState(t, l, WorkerGroup, model.StateStable)
+}
+
+// bytesOf is the size of what a Streams member is assigned.
+func bytesOf(m kadm.DescribedGroupMember) int {
+	c, ok := m.Assigned.AsConsumer()
+	if !ok {
+		return -1
+	}
+	return len(c.UserData)
 }
 
 // The built-in groups are the recorded ones, byte for byte.
