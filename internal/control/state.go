@@ -115,10 +115,3 @@ func put[V any](m map[string]V, key string, v *V) map[string]V {
 func (s *State) Problems() []Problem {
 	return slices.SortedFunc(maps.Values(s.problems), func(a, b Problem) int { return strings.Compare(a.Key, b.Key) })
 }
-
-// Clone gives a state that later calls of Apply on s do not change.
-func (s *State) Clone() State {
-	out := *s
-	out.Leaving, out.Status, out.problems = maps.Clone(s.Leaving), maps.Clone(s.Status), maps.Clone(s.problems)
-	return out
-}
