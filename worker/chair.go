@@ -34,7 +34,7 @@ type sitter struct {
 	number int
 	moves  int
 	as     Mode
-	last   []byte // metadata of its last join
+	last   []byte // metadata for a join after the mode has changed
 	told   string // text of the last refusal reported
 	toldAt time.Time
 }
@@ -153,8 +153,8 @@ func (h *sitter) BeforeJoin() {
 }
 
 // Metadata is what the worker joins with. A seat that is about to be left says
-// what it said last: it must be valid bytes, since under type consumer the
-// broker reads them.
+// what it got last, or said last: it must be valid bytes, since under type
+// consumer the broker reads them.
 func (h *sitter) Metadata() []byte {
 	i := h.i
 	counts := i.topics.counts()
@@ -204,6 +204,7 @@ func (h *sitter) Assign(r seat.Round) (map[string][]byte, error) {
 // Assigned takes the outcome of a round.
 func (h *sitter) Assigned(s seat.Session) {
 	i := h.i
+	counts := i.topics.counts()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if h.stale() {
@@ -225,6 +226,9 @@ func (h *sitter) Assigned(s seat.Session) {
 		led := i.led != nil && i.ledGen == s.Generation && a.Leader == i.id
 		i.st.assigned(h.n, s.Generation, s.MemberID, a, led, time.Now())
 		e.Leader, e.Round = led, i.ownRound(h.n, s.Generation, a)
+	}
+	if raw, err := groupmeta.EncodeWorkerMetadata(protocolType(h.as), i.st.standing(h.n, counts, i.tasks.Lag)); err == nil {
+		h.last = raw
 	}
 	i.events.generation(h.n, s.Generation)
 	h.hold(s)

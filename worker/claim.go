@@ -34,7 +34,7 @@ type member struct {
 
 	in         bool // it has an assignment and did not lose its membership
 	round      bool // a round is on: it has begun to join and has no assignment yet
-	learnerWon bool // in the last round; until then a worker in mode upgrading works eagerly
+	learnerWon bool // in the last round
 	switching  bool // for it the mode switch is not over
 	leads      bool // it decided the last round
 	drained    bool // it joined the last round as leaving and owns nothing after it

@@ -92,8 +92,9 @@ func (s *state) says() said {
 }
 
 // eager says whether a worker stops everything before it joins: in mode
-// upgrading, until the learner protocol has won a round.
-func (s *state) eager(m *member) bool { return m.as == Upgrading && !m.learnerWon }
+// upgrading. Which protocol wins a round it learns from the assignment alone,
+// and a plain consumer that an older one gives a task begins with it at once.
+func (m *member) eager() bool { return m.as == Upgrading }
 
 // beforeJoin closes what the worker must revoke before it joins, and returns
 // it; the caller joins only when all of that is closed indeed.
@@ -111,7 +112,7 @@ func (s *state) beforeJoin(n int) []model.TaskID {
 			closed = append(closed, id)
 			continue
 		}
-		if c.learned || s.leaving || s.mark != nil && !s.stateful(id) || s.eager(m) {
+		if c.learned || s.leaving || s.mark != nil && !s.stateful(id) || m.eager() {
 			c.open = false
 		}
 		if !c.open {

@@ -159,8 +159,8 @@ func TestStateSameModeStays(t *testing.T) {
 	}
 }
 
-// In mode upgrading a worker stops everything before each join until the
-// learner protocol has won, and again after an older one has.
+// In mode upgrading a worker stops everything before each join, whichever
+// protocol won the last round, and goes on claiming it.
 func TestStateUpgradingIsEager(t *testing.T) {
 	g := newGroup(t, 3)
 	s := g.join("S1", func(c *Config) { c.Settings.Mode = Upgrading })
@@ -176,8 +176,17 @@ func TestStateUpgradingIsEager(t *testing.T) {
 	g.number = 4
 	g.round()
 	g.is("S1[T1,T2,T3]")
-	if closed := s.beforeJoin(0); len(closed) != 0 {
-		t.Errorf("it stops %v though learner has won", closed)
+	if closed := s.beforeJoin(0); len(closed) != 3 {
+		t.Errorf("it stops %v alone: an older protocol may win again", closed)
+	}
+	for _, task := range s.metadata(0, g.now, g.size, g.lagOf("S1")).Tasks {
+		if task.Role != model.Active || task.Tags.Has(groupmeta.TagBeingLearned) {
+			t.Errorf("it says of %s: %s %v", task.ID, task.Role, task.Tags.List())
+		}
+	}
+	g.round()
+	if wants, _ := s.wants(); len(wants) != 3 || len(wants[model.ClassicTask("", 0, 0)].owners) != 1 {
+		t.Errorf("after the round it wants %+v", wants)
 	}
 	s.assignedByOlder(0, 6, "S1/w0", map[string][]int32{"in": {1}})
 	g.is("S1[T2]")
