@@ -53,11 +53,10 @@ func (in *Input) plugIn(g *model.Group) {
 // plugInRules decides the rounds of such a group, and when they come, in place
 // of Kafka's own assignor.
 type plugInRules struct {
-	c         *classicSim
-	before    *assign.PlugInBefore
-	marked    map[*classicProc]float64 // when its time is up, in ms of the plan's clock; negative: never
-	untold    map[*classicProc]bool    // under a mark that no round has seen yet
-	scaleDown []string                 // whose deadlines cannot be judged without a restore rate
+	c      *classicSim
+	before *assign.PlugInBefore
+	marked map[*classicProc]float64 // when its time is up, in ms of the plan's clock; negative: never
+	untold map[*classicProc]bool    // under a mark that no round has seen yet
 }
 
 func (c *classicSim) plugInRules(p *plugIn) *plugInRules {
