@@ -178,9 +178,48 @@ func completeSome(d *deps, limit int, names func(*model.Group) []string) complet
 			for _, g := range groups {
 				out = append(out, names(g)...)
 			}
-			return slices.DeleteFunc(out, func(n string) bool { return slices.Contains(given, n) })
+			slices.Sort(out)
+			return slices.DeleteFunc(slices.Compact(out), func(n string) bool { return slices.Contains(given, n) })
 		})
 	}
+}
+
+// bindNames completes the value of a flag with names of things in the group that
+// is the command's argument.
+func bindNames(c *cobra.Command, d *deps, flag string, names func(*model.Group) []string) {
+	err := c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(given) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return completing(d, c, func(ctx context.Context, r *reader) []string {
+			s, err := r.cluster.Snapshot(ctx, kclient.Query{Groups: given[:1], Describe: true})
+			if err != nil {
+				return nil
+			}
+			var out []string
+			for _, g := range r.listingOf(s).all {
+				out = append(out, names(g)...)
+			}
+			slices.Sort(out)
+			return slices.Compact(out)
+		})
+	})
+	if err != nil {
+		panic(err) // the flag is not there: a mistake next to the call
+	}
+}
+
+// staticNames are the static ids of members.
+func staticNames(g *model.Group) []string {
+	var out []string
+	for i := range g.Instances {
+		for _, m := range g.Instances[i].Members {
+			if m.InstanceID != "" {
+				out = append(out, m.InstanceID)
+			}
+		}
+	}
+	return out
 }
 
 func instanceNames(g *model.Group) []string {

@@ -63,6 +63,9 @@ for it. Brokers before 2.4 are refused too.`,
 	f.StringVar(&o.instance, "instance", "", "all members of this `instance`, in any way that names it")
 	f.StringVar(&o.member, "member", "", "this `member`, in any way that names it")
 	f.StringVar(&o.static, "instance-id", "", "the member with this static `id` (group.instance.id); of an app all threads, ID-1, ID-2, …")
+	bindNames(cmd, d, "instance", instanceNames)
+	bindNames(cmd, d, "member", memberNames)
+	bindNames(cmd, d, "instance-id", staticNames)
 	o.bind(cmd, "do it even if the group has changed since it was shown")
 	return cmd
 }

@@ -76,6 +76,7 @@ else.`,
 	f.Int64(config.KeyMaxLag, 0, "caught-up: records that a partition may lag (default 1)")
 	f.DurationVar(&o.interval, "interval", time.Second, "time between two looks")
 	mustComplete(cmd, "for", conditionNames()...)
+	bindNames(cmd, d, "instance", instanceNames)
 	return cmd
 }
 
