@@ -120,6 +120,9 @@ func reports() map[string]render.Report {
 	for name, r := range markReports() {
 		out[name] = r
 	}
+	for name, r := range modeReports() {
+		out[name] = r
+	}
 	for name, r := range planReports() {
 		out[name] = r
 	}

@@ -92,20 +92,23 @@ func (m *Mode) Text(p *render.Page) {
 	default:
 		facts = append(facts, render.Fact{Label: "Asked for", Text: m.asked()})
 	}
-	follow, silent := 0, 0
+	follow := 0
 	var not []string
 	for _, f := range m.Instances {
+		var why []string
 		switch {
 		case f.Follows == nil:
-			silent++
-			not = append(not, p.Name(f.Name)+" (has said nothing)")
+			why = append(why, "has said nothing")
 		case *f.Follows:
 			follow++
 		default:
-			not = append(not, p.Name(f.Name)+" (epoch "+render.Int(*f.Epoch)+")")
+			why = append(why, "epoch "+render.Int(*f.Epoch))
 		}
 		if f.ControlError != nil {
-			not = append(not, p.Name(f.Name)+" ("+render.Escape(*f.ControlError)+")")
+			why = append(why, render.Escape(*f.ControlError))
+		}
+		if len(why) > 0 {
+			not = append(not, p.Name(f.Name)+" ("+strings.Join(why, ": ")+")")
 		}
 	}
 	text := render.Int(int64(follow)) + " of " + render.Count(len(m.Instances), "instance") + " follow"
