@@ -90,6 +90,9 @@ func (o *labUpOptions) check() error {
 			return errs.Usagef("--%s: %d is not between %d and %d", n.flag, n.v, n.lo, n.hi)
 		}
 	}
+	if o.job.Group == "" {
+		return errs.Usagef("--group: no group is named")
+	}
 	if o.job.SessionTimeout < time.Second || o.job.SessionTimeout > time.Hour {
 		return errs.Usagef("--session-timeout: %s is not between 1s and 1h", o.job.SessionTimeout)
 	}
