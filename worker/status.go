@@ -15,11 +15,12 @@ import (
 )
 
 const (
-	statusEvery   = time.Second          // a status that changed is written no more often
-	statusRefresh = 5 * time.Second      // and one in which only positions changed, than this
-	statusLater   = 15 * time.Second     // the longest wait after statuses that could not be written
-	statusTurn    = 2 * time.Millisecond // for each instance: by so much they spread what they all have to say at once
-	statusRate    = 100_000              // bytes a second that one instance writes at the most: every other one reads them
+	statusEvery   = time.Second           // a status that changed is written no more often
+	statusRefresh = 5 * time.Second       // and one in which only positions changed, than this
+	statusLater   = 15 * time.Second      // the longest wait after statuses that could not be written
+	statusTurn    = 2 * time.Millisecond  // for each instance: by so much they spread what they all have to say at once
+	statusShare   = 10 * time.Millisecond // for each instance: the gap between two statuses of one, up to a quarter of statusEvery
+	statusRate    = 100_000               // bytes a second that one instance writes at the most: every other one reads them
 )
 
 // say asks for a status soon.
@@ -60,17 +61,29 @@ func (l *link) publish() {
 			wait = min(max(2*wait, statusEvery), statusLater)
 			pause(l.i.ctx, wait)
 		}
-		pause(l.i.ctx, max(statusEvery/4, time.Duration(len(same))*time.Second/statusRate))
+		pause(l.i.ctx, statusGap(l.i.others(), len(same)))
 	}
 }
 
 // turn is when this instance's turn is to say what all have to say, as after a
 // round.
 func (i *Instance) turn() time.Duration {
+	return rand.N(time.Duration(max(i.others(), 1)) * statusTurn)
+}
+
+// others is how many instances there were in the last round.
+func (i *Instance) others() int32 {
 	i.mu.Lock()
-	n := i.st.members[0].last
-	i.mu.Unlock()
-	return rand.N(time.Duration(max(n, 1)) * statusTurn)
+	defer i.mu.Unlock()
+	return i.st.members[0].last
+}
+
+// statusGap is how long an instance writes no other status after one of so many
+// bytes. Few instances may say at once what each round of several in a row has
+// brought; of many each says it a few times a second at the most.
+func statusGap(instances int32, bytes int) time.Duration {
+	gap := min(time.Duration(max(instances, 1))*statusShare, statusEvery/4)
+	return max(gap, time.Duration(bytes)*time.Second/statusRate)
 }
 
 // last writes the status of an instance that goes.
