@@ -8,10 +8,12 @@ import (
 )
 
 // cold lists tasks that left a marked instance without a deadline for one whose
-// copy was not ready, and marked instances that did not end by themselves.
+// copy was not ready. A copy that has caught up is as good, where a mode switch
+// leaves a task to it.
 func (j *Job) cold() []string {
 	var bad []string
-	ready := map[string]bool{} // instance id and task whose learner is ready, or that was the owner
+	ready := map[string]bool{}   // instance id and task whose learner is ready, whose copy has caught up, or that was the owner
+	given := map[string]string{} // role that the last round gave an instance id for a task
 	owner := map[worker.TaskID]entry{}
 	leaving := map[string]bool{} // by instance id: marked, without a deadline
 	for _, e := range j.sorted() {
@@ -25,10 +27,20 @@ func (j *Job) cold() []string {
 			maps.DeleteFunc(owner, func(_ worker.TaskID, had entry) bool { return had.Instance == e.Instance })
 		case worker.MarkWithdrawn, worker.Expired:
 			delete(leaving, e.Instance)
+		case worker.RoundDone:
+			if e.Round == nil {
+				continue // an older protocol won it
+			}
+			for _, t := range e.Round.Instances[0].Tasks { // its own share
+				given[e.Instance+t.ID.String()] = t.Role
+			}
 		case worker.LearnerReady:
 			ready[at] = true
+		case worker.CaughtUp: // of one that is restored to be active it says nothing
+			ready[at] = ready[at] || given[at] != "" && given[at] != roleActive
 		case worker.CopyClosed:
 			delete(ready, at)
+			delete(given, at)
 		case worker.ActiveStarted:
 			before, known := owner[e.Task]
 			if known && before.Instance != e.Instance && leaving[before.Instance] && e.Task.Subtopology == 0 && !ready[at] && !j.crashed(before) {
