@@ -129,7 +129,9 @@ func (h *sitter) gone() bool { return h.i.dead || h.number != h.taken }
 // what the group decides that is left does not count. Instance.mu is held.
 func (h *sitter) stale() bool { return h.gone() || h.i.st.members[h.n].moves != h.moves }
 
-// BeforeJoin stops what must be revoked, and returns when it is committed.
+// BeforeJoin stops what must be revoked, and returns when it is committed. That
+// includes what the last round gave to another worker of the instance, which may
+// never have heard of it: then nobody claims it in the next.
 func (h *sitter) BeforeJoin() {
 	i := h.i
 	ctx, cancel := context.WithTimeout(i.ctx, time.Second)
@@ -148,7 +150,9 @@ func (h *sitter) BeforeJoin() {
 		closed[id] = true
 	}
 	i.reconcile()
-	i.waitStopped(func(id model.TaskID, s *slot) bool { return closed[id] && s.owner == h.n })
+	i.waitStopped(func(id model.TaskID, s *slot) bool {
+		return s.owner == h.n && (closed[id] || !i.st.members[h.n].has(id))
+	})
 	h.ses.set(func(s *session) { s.closing = false })
 }
 

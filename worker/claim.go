@@ -64,6 +64,12 @@ func (m *member) ids() []model.TaskID {
 	return slices.SortedFunc(maps.Keys(m.tasks), model.TaskID.Compare)
 }
 
+// has says whether the worker may process a task.
+func (m *member) has(id model.TaskID) bool {
+	c := m.tasks[id]
+	return c != nil && c.role == model.Active && c.open
+}
+
 // learners are the tasks that the worker learns, sorted.
 func (m *member) learners() []model.TaskID {
 	var list []model.TaskID
