@@ -115,6 +115,24 @@ func (i *Instance) Close(ctx context.Context) error {
 	}
 }
 
+// crashSeats crashes all seats, those too that are being opened: once nothing
+// moves any more, none is added.
+func (i *Instance) crashSeats() {
+	for moving := true; moving; {
+		i.mu.Lock()
+		moving = i.moving()
+		i.mu.Unlock()
+		for _, s := range i.sitting() {
+			s.Crash()
+		}
+		i.mu.Lock()
+		for i.moving() {
+			i.cond.Wait()
+		}
+		i.mu.Unlock()
+	}
+}
+
 // Kill ends the instance as a crash would: nothing is committed, nobody is
 // told. For tests.
 func (i *Instance) Kill() {
@@ -126,20 +144,7 @@ func (i *Instance) Kill() {
 	i.mu.Unlock()
 	i.end()
 	i.tasks.Crash()
-	for {
-		for _, s := range i.sitting() {
-			s.Crash()
-		}
-		i.mu.Lock()
-		moving := i.moving()
-		if moving {
-			i.cond.Wait()
-		}
-		i.mu.Unlock()
-		if !moving {
-			break
-		}
-	}
+	i.crashSeats()
 	i.finish(ErrKilled)
 	<-i.over
 }

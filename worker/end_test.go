@@ -31,16 +31,34 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		r.start("a", func(c *worker.Config) { c.Workers = 2 })
 		r.running()
 		end(r.live["a"])
-		began := time.Now()
-		r.until(name+": all goroutines end", func() bool {
-			left := ours()
-			if len(left) > 0 && time.Since(began) > 15*time.Second {
-				t.Log(strings.Join(left, "\n\n"))
-				began = time.Now()
-			}
-			return len(left) == 0
-		})
+		r.nothingLeft(name)
 	}
+}
+
+// The same while its workers are about to join: some have a seat, some are
+// opening theirs.
+func TestKilledWhileItJoins(t *testing.T) {
+	r := newRig(t, 3)
+	for n := range 40 {
+		in := r.start("a", func(c *worker.Config) { c.Workers = 4 })
+		time.Sleep(time.Duration(n) * 50 * time.Microsecond) // each time at another moment
+		in.Kill()
+	}
+	r.nothingLeft("kill")
+}
+
+// nothingLeft waits until all goroutines have ended.
+func (r *rig) nothingLeft(how string) {
+	r.t.Helper()
+	began := time.Now()
+	r.until(how+": all goroutines end", func() bool {
+		left := ours()
+		if len(left) > 0 && time.Since(began) > 15*time.Second {
+			r.t.Log(strings.Join(left, "\n\n"))
+			began = time.Now()
+		}
+		return len(left) == 0
+	})
 }
 
 // ours are the stacks of goroutines that run code of the worker runtime.
