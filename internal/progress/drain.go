@@ -34,8 +34,10 @@ type Drain struct {
 	targets []*draining
 	samples *Samples
 	since   map[copyKey]standing
-	owners  map[model.TaskID]string          // instance that last owned a task
-	ready   map[model.TaskID]map[string]bool // by task and instance: its copy was ready at the last look
+	owners  map[model.TaskID]string              // instance that last owned a task
+	copies  map[model.TaskID]map[string]copyThen // by task and instance
+	told    bool                                 // copies are known of the last look
+	seenAt  time.Time                            // of the last look; zero before the first
 	moves   []*Handover
 	last    DrainLook
 	looked  bool
@@ -53,6 +55,8 @@ type draining struct {
 	departed bool      // it went by itself
 	gone     int       // looks in a row that show it gone while its mark stands
 	unmarked time.Time // since when its mark is gone while it is there; zero while it stands
+	died     bool      // it went with tasks that nobody handed over
+	unseen   bool      // it went while nobody could look
 	lost     string
 }
 
@@ -69,6 +73,11 @@ type Handover struct {
 	ToName   string
 	Warm     Answer // whether its new owner had its state: Unknown until something tells
 	Records  *int64 // what a cold one had to restore; nil when not known
+	AtMost   bool   // Records were left at the last look before, and some may have come since
+
+	from *draining // of a Drain
+	late bool      // its time was up
+	left *int64    // records that the new owner lacked at the last look before; nil when not known
 }
 
 // DrainTask is one active task that a target still owns.
@@ -107,7 +116,7 @@ type DrainLook struct {
 
 // NewDrain returns a judge of these instances, which has seen nothing.
 func NewDrain(targets []DrainTarget) *Drain {
-	d := &Drain{samples: NewSamples(), since: map[copyKey]standing{}, owners: map[model.TaskID]string{}, ready: map[model.TaskID]map[string]bool{}}
+	d := &Drain{samples: NewSamples(), since: map[copyKey]standing{}, owners: map[model.TaskID]string{}, copies: map[model.TaskID]map[string]copyThen{}}
 	for _, t := range targets {
 		d.targets = append(d.targets, &draining{DrainTarget: t, had: map[model.TaskID]bool{}})
 	}
@@ -167,7 +176,7 @@ func (d *Drain) Look(g *model.Group, s *control.State, at time.Time) DrainLook {
 	}
 	d.outcome(g, s, owners, &out)
 	d.remember(g, owners)
-	d.last, d.looked = out, true
+	d.last, d.looked, d.seenAt = out, true, at
 	return out
 }
 
@@ -195,13 +204,14 @@ func (d *Drain) judge(t *draining, g *model.Group, s *control.State, at time.Tim
 		} else if t.members == nil {
 			t.lost = t.Name + " is not in the group; its mark stands"
 		} else if t.gone >= goneLooks {
+			t.died = true
 			t.lost = fmt.Sprintf("%s is gone with %s not handed over: %s", t.Name, tasks(len(t.owned)), idList(t.owned))
 		}
-	case in == nil: // it withdrew its mark as it went
-		t.departed = true
-		t.owned = nil
+	case in == nil:
+		d.judgeGone(t, s, at, owners)
 	case len(t.owned) == 0 && t.honoured: // about to go
 	case d.looked && !sharesOne(memberIDs(in), t.members):
+		t.died = true
 		t.lost = fmt.Sprintf("%s died and came back, which withdrew its mark; %s not handed over: %s", t.Name, tasks(len(t.owned)), idList(t.owned))
 	default:
 		if t.unmarked.IsZero() {

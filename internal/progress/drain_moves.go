@@ -38,8 +38,12 @@ func (d *Drain) handOvers(g *model.Group, owners map[model.TaskID]*model.Instanc
 			if to == nil || to.ID == t.ID || d.owners[id] != t.ID {
 				continue
 			}
-			h := &Handover{Task: id, From: t.ID, To: to.ID, ToName: to.Name, Warm: Unknown}
-			if d.ready[id][to.ID] {
+			h := &Handover{Task: id, From: t.ID, To: to.ID, ToName: to.Name, Warm: Unknown, from: t, late: t.expired && d.told}
+			was := d.copies[id][to.ID]
+			if h.left = was.left; h.left == nil {
+				h.left = logRecords(g, id)
+			}
+			if was.ready {
 				h.Warm = Yes
 			}
 			d.moves = append(d.moves, h)
@@ -48,10 +52,30 @@ func (d *Drain) handOvers(g *model.Group, owners map[model.TaskID]*model.Instanc
 	}
 	for _, h := range d.moves {
 		if h.Warm == Unknown && told(g) {
-			h.judge(g)
+			h.decide(g)
 		}
 	}
 	slices.SortFunc(out.Moved, func(a, b *Handover) int { return a.Task.Compare(b.Task) })
+}
+
+// decide judges a task whose new owner had no ready copy at the last look before
+// it went over. Handed over under a mark that is honoured, it got ready between
+// the two; from an instance whose time was up, or that died, it went as it was,
+// however soon it runs.
+func (h *Handover) decide(g *model.Group) {
+	stateful := statefulness(g, h.Task)
+	switch {
+	case stateful != nil && !*stateful:
+		h.Warm = Yes
+	case h.late || h.from.died:
+		h.Warm = Unknown
+		if h.judge(g); h.Warm != No {
+			h.Warm, h.Records, h.AtMost = No, h.left, h.left != nil
+		}
+	case h.from.unseen, h.from.gone > 0 && !h.from.departed: // the next look says whether it died
+	default:
+		h.judge(g)
+	}
 }
 
 // judge looks at what the new owner says of the task.
@@ -134,22 +158,28 @@ func isReady(g *model.Group, t *model.Task) bool {
 	return slices.Contains(t.Tags, model.IsReady) || r.State == model.CaughtUp || r.RemainingRecords != nil && *r.RemainingRecords <= acceptable(g)
 }
 
+// copyThen is a copy as it was at the last look.
+type copyThen struct {
+	ready bool
+	left  *int64 // records; nil when not known
+}
+
 // remember keeps what the next look is compared with.
 func (d *Drain) remember(g *model.Group, owners map[model.TaskID]*model.Instance) {
 	for id, in := range owners {
 		d.owners[id] = in.ID
 	}
-	clear(d.ready)
-	if !told(g) {
+	clear(d.copies)
+	if d.told = told(g); !d.told {
 		return
 	}
 	eachTask(g, func(in *model.Instance, _ *model.Member, t *model.Task) {
-		if t.Role == model.Active || t.TargetOnly || !isReady(g, t) {
+		if t.Role == model.Active || t.TargetOnly {
 			return
 		}
-		if d.ready[t.ID] == nil {
-			d.ready[t.ID] = map[string]bool{}
+		if d.copies[t.ID] == nil {
+			d.copies[t.ID] = map[string]copyThen{}
 		}
-		d.ready[t.ID][in.ID] = true
+		d.copies[t.ID][in.ID] = copyThen{isReady(g, t), t.Restore.RemainingRecords}
 	})
 }

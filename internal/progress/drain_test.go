@@ -183,7 +183,7 @@ func TestDrainTellsWhatWasCold(t *testing.T) {
 		t.Fatalf("%+v", l)
 	}
 	h := d.HandOvers()
-	if len(h) != 2 || h[0].Warm != No || *h[0].Records != 8000 || h[1].Warm != Unknown {
+	if len(h) != 2 || h[0].Warm != No || *h[0].Records != 8000 || h[0].AtMost || h[1].Warm != No {
 		t.Errorf("%+v", h)
 	}
 	if late := d.Expired(); len(late) != 1 || late[0] != "pod-c" {
@@ -191,8 +191,63 @@ func TestDrainTellsWhatWasCold(t *testing.T) {
 	}
 	after = drainGroup(nil, "pod-a/T1: 0_0 0_2 0_5")
 	d.Look(after, s, at(2))
-	if h = d.HandOvers(); h[0].Warm != No || h[1].Warm != Yes {
+	if h = d.HandOvers(); h[0].Warm != No || h[1].Warm != No {
+		t.Errorf("cold ones that run by now: %+v", h)
+	}
+
+	// A restore that was over before anybody looked was one all the same.
+	d = newTestDrain(before)
+	d.Look(before, marked(myMark), at(0))
+	d.Look(drainGroup(nil, "pod-a/T1: 0_0 0_2 0_5"), s, at(1))
+	if h = d.HandOvers(); len(h) != 2 || h[0].Warm != No || *h[0].Records != 8112 || !h[0].AtMost || h[1].Warm != No {
+		t.Errorf("restored between two looks: %+v", h)
+	}
+
+	// Its new owner says nothing yet, and the mark was in time: open, until it runs.
+	d = newTestDrain(before)
+	d.Look(before, marked(myMark), at(0))
+	after = drainGroup(nil, "pod-a/T1: 0_0 0_2", "pod-c/T1: 0_5")
+	task(after, "pod-a/T1", "0_2").Restore = model.Restore{State: model.RestoreUnknown}
+	d.Look(after, marked(myMark), at(1))
+	if h = d.HandOvers(); len(h) != 1 || h[0].Warm != Unknown {
+		t.Errorf("nobody tells: %+v", h)
+	}
+	d.Look(drainGroup(nil, "pod-a/T1: 0_0 0_2", "pod-c/T1: 0_5"), marked(myMark), at(2))
+	if h = d.HandOvers(); h[0].Warm != Yes {
 		t.Errorf("a later word: %+v", h)
+	}
+}
+
+// Gone without its mark is no departure by itself: somebody may have withdrawn
+// the mark of a dead instance, or the topic is another.
+func TestDrainOfAnInstanceThatDiedWithoutItsMark(t *testing.T) {
+	before := drainGroup(map[string]int64{"pod-a/T1 0_5": 900}, "pod-a/T1: 0_0 0_2l 0_5l", "pod-c/T1: 0_2 0_5")
+	task(before, "pod-a/T1", "0_2").Restore = model.Restore{State: model.CaughtUp}
+	after := func() *model.Group { return drainGroup(nil, "pod-a/T1: 0_0 0_2 0_5") }
+	unmarked := gone()
+	st := unmarked.Status["uuid-pod-c"]
+	st.Tasks = []control.Task{{ID: model.ClassicTask("", 0, 2)}, {ID: model.ClassicTask("", 0, 5)}}
+	unmarked.Status["uuid-pod-c"] = st
+	another := &control.State{}
+	for name, c := range map[string]struct {
+		s    *control.State
+		at   int
+		lost string
+		warm Answer
+	}{
+		"somebody withdrew it":      {unmarked, 1, "pod-c is gone with 2 tasks not handed over: 0_2 0_5", No},
+		"the topic was made anew":   {another, 1, "pod-c is gone with 2 tasks not handed over: 0_2 0_5", No},
+		"nobody looked for a while": {another, 25, "pod-c went while nobody could look for 25s, and how is not known; before that it had 2 tasks not handed over: 0_2 0_5", Unknown},
+	} {
+		d := newTestDrain(before)
+		d.Look(before, marked(myMark), at(0))
+		l := d.Look(after(), c.s, at(c.at))
+		if l.Met || !l.Over || len(l.Lost) != 1 || l.Lost[0] != c.lost || d.Gone("uuid-pod-c") {
+			t.Errorf("%s: %+v", name, l)
+		}
+		if h := d.HandOvers(); len(h) != 2 || h[0].Warm != Yes || h[1].Warm != c.warm {
+			t.Errorf("%s: %+v", name, h)
+		}
 	}
 }
 

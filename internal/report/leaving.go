@@ -128,7 +128,11 @@ func ColdText(list []progress.Handover) (text string, warm bool) {
 		case progress.No:
 			t := h.Task.String() + " on " + render.Escape(h.ToName)
 			if h.Records != nil {
-				t += " (" + render.Int(*h.Records) + " records)"
+				most := ""
+				if h.AtMost {
+					most = "at most "
+				}
+				t += " (" + most + render.Int(*h.Records) + " records)"
 			}
 			cold = append(cold, t)
 		case progress.Unknown:
