@@ -33,6 +33,9 @@ func (j *Job) cold() []string {
 			}
 			for _, t := range e.Round.Instances[0].Tasks { // its own share
 				given[e.Instance+t.ID.String()] = t.Role
+				if t.Role == roleActive && ready[e.Instance+t.ID.String()] {
+					owner[t.ID] = e // it has it now, though it may end before it has started it
+				}
 			}
 		case worker.LearnerReady:
 			ready[at] = true
