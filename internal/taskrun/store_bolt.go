@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
-	berrors "go.etcd.io/bbolt/errors"
 )
 
 // boltFormat is the layout of a store file. A file of another one is started
@@ -40,14 +39,20 @@ const (
 	keyMark    = "mark"
 )
 
-// openBolt opens or makes a store file. One that cannot be read as a store is
-// removed and made anew; damaged says what was wrong with it.
+// openBolt opens or makes a store file. One whose content is no store is removed
+// and made anew; damaged says what was wrong with it. One that could not be
+// opened for another reason, as when the process has too many files open or the
+// disk does not answer, stays as it is.
 func openBolt(path string) (s *bolt, damaged, err error) {
 	s, err = tryBolt(path)
-	if err == nil || errors.Is(err, berrors.ErrTimeout) || errors.Is(err, os.ErrPermission) {
-		return s, nil, err
+	if err == nil {
+		return s, nil, nil
 	}
-	damaged = fmt.Errorf("store %q: %w", path, err)
+	err = fmt.Errorf("store %q: %w", path, err)
+	if !isDamage(err) {
+		return nil, nil, err
+	}
+	damaged = err
 	if err := os.Remove(path); err != nil {
 		return nil, nil, damaged
 	}
@@ -59,7 +64,7 @@ func tryBolt(path string) (_ *bolt, err error) {
 	// What bbolt finds in a damaged file can make it panic.
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("damaged: %v", r)
+			err = damagedError(fmt.Sprint(r))
 		}
 	}()
 	if err := whole(path); err != nil {
@@ -113,13 +118,13 @@ func (s *bolt) markBytes() []byte {
 
 func (s *bolt) readMark(b []byte) error {
 	if len(b) != 33 || b[0] != boltFormat {
-		return errors.New("not a store of this version")
+		return damagedError("not a store of this version")
 	}
 	s.mark.next = int64(binary.BigEndian.Uint64(b[1:]))
 	s.count = int(binary.BigEndian.Uint64(b[9:]))
 	copy(s.mark.topic[:], b[17:])
 	if s.mark.next < 0 || s.count < 0 {
-		return errors.New("damaged position")
+		return damagedError("a position below 0")
 	}
 	return nil
 }

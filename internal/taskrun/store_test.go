@@ -2,11 +2,14 @@ package taskrun
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	berrors "go.etcd.io/bbolt/errors"
 	"pgregory.net/rapid"
 )
 
@@ -18,6 +21,8 @@ func TestDamagedStoreFile(t *testing.T) {
 		"garbage": func([]byte) []byte { return bytes.Repeat([]byte("garbage "), 4096) },
 		"empty":   func([]byte) []byte { return nil },
 		"cut":     func(b []byte) []byte { return b[:len(b)/3] },
+		"short":   func(b []byte) []byte { return b[:50] },
+		"head":    func(b []byte) []byte { return b[:os.Getpagesize()+100] },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,6 +44,31 @@ func TestDamagedStoreFile(t *testing.T) {
 				t.Fatalf("%+v", p)
 			}
 		})
+	}
+}
+
+// A file that cannot be opened for now is not damaged: it stays, and the error
+// names it.
+func TestStoreThatCannotBeOpenedStays(t *testing.T) {
+	t.Parallel()
+	for name, block := range map[string]func(path string) error{
+		"a link to itself": func(path string) error { return os.Symlink(path, path) },
+		"a directory":      func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		path := filepath.Join(t.TempDir(), "0_0.store")
+		ok(t, block(path))
+		s, damaged, err := openBolt(path)
+		if s != nil || damaged != nil || err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: damaged %v, error %v", name, damaged, err)
+		}
+		if _, err := os.Lstat(path); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, err := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO, syscall.EROFS, syscall.ENOSPC, syscall.EACCES, berrors.ErrTimeout} {
+		if isDamage(fmt.Errorf("open: %w", &os.PathError{Err: err})) {
+			t.Errorf("%v counts as damage", err)
+		}
 	}
 }
 

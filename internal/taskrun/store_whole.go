@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	berrors "go.etcd.io/bbolt/errors"
 )
 
 // The head of each of the two first pages of a bbolt file: a page header, then
@@ -18,6 +20,19 @@ const (
 	boltPagesAt   = boltMagicAt + 40
 	boltHeadBytes = boltPagesAt + 8
 )
+
+// damagedError says what is wrong with the content of a store file.
+type damagedError string
+
+func (e damagedError) Error() string { return "damaged: " + string(e) }
+
+// isDamage reports whether an error is about the content of a store file, which
+// no later try will find any better.
+func isDamage(err error) bool {
+	_, ours := errors.AsType[damagedError](err)
+	return ours || errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrVersionMismatch) ||
+		errors.Is(err, berrors.ErrChecksum) || errors.Is(err, berrors.ErrIncompatibleValue)
+}
 
 // whole checks that a store file is as long as it says. Reading behind the end
 // of a mapped file kills the process, which no recover prevents. A file that is
@@ -38,7 +53,10 @@ func whole(path string) error {
 	head := make([]byte, boltHeadBytes)
 	for at, i := int64(0), 0; i < 2; i++ {
 		if _, err := f.ReadAt(head, at); errors.Is(err, io.EOF) {
-			return nil // too short to be mapped
+			if info.Size() == 0 {
+				return nil // a new one
+			}
+			return damagedError(fmt.Sprintf("it ends after %d bytes", info.Size()))
 		} else if err != nil {
 			return err
 		}
@@ -47,8 +65,8 @@ func whole(path string) error {
 		}
 		page := uint64(binary.NativeEndian.Uint32(head[boltPageAt:]))
 		pages := binary.NativeEndian.Uint64(head[boltPagesAt:])
-		if page == 0 || pages > uint64(info.Size())/page {
-			return fmt.Errorf("damaged: %d bytes, where %d pages of %d are in use", info.Size(), pages, page)
+		if page == 0 || max(pages, 2) > uint64(info.Size())/page {
+			return damagedError(fmt.Sprintf("%d bytes, where %d pages of %d are in use", info.Size(), pages, page))
 		}
 		at = int64(page)
 	}
