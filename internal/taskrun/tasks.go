@@ -118,14 +118,19 @@ func (t *task) waitOver(ctx context.Context) bool {
 	return a == nil || a.wait(ctx)
 }
 
-// rest ends the restore of a copy and closes its store.
+// rest ends the restore of a copy and closes its store. When the host ends
+// meanwhile the restore may still be at the store, which is then left to the
+// host's end.
 func (h *Host) rest(t *task, keep bool) error {
-	h.restore.call(h.ctx, func() {
+	left := h.restore.call(h.ctx, func() {
 		t.mu.Lock()
 		t.role = resting
 		t.mu.Unlock()
 		h.detach(t)
 	})
+	if !left {
+		return fmt.Errorf("task %q: %w", t.id, errClosed)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.role, t.caughtUp, t.within, t.act = resting, false, unknown, nil
