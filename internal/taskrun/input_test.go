@@ -7,6 +7,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/streamctl/streamctl/internal/model"
 )
 
 // The committed offset passes the end of a transaction, so that nothing is left
@@ -85,5 +87,65 @@ func TestInputOutOfRange(t *testing.T) {
 				t.Error(o.tail())
 			}
 		})
+	}
+}
+
+// held processes nothing before it is let go on.
+type held chan struct{}
+
+func (c held) Process(Record, Store) error {
+	<-c
+	return nil
+}
+
+// Large records that wait for a slow processor pause their inputs long before
+// there are many of them, and all are processed in the end.
+func TestLargeRecordsThatWait(t *testing.T) {
+	t.Parallel()
+	const n, size = 90, 900_000
+	if n*size < boxAll || n > boxMax {
+		t.Fatal("too few bytes, or too many records")
+	}
+	r := newRig(t, 1)
+	c := make(held)
+	h, _ := r.host("", func(o *Options) { o.NewProcessor = func(model.TaskID) Processor { return c } })
+	ok(t, h.Activate(task0(), &commits{r: r}))
+	for range n {
+		r.put(input, kgo.KeySliceRecord([]byte("k"), make([]byte, size)))
+	}
+	r.until("a pause", func() bool {
+		h.mu.Lock()
+		task := h.tasks[task0()]
+		h.mu.Unlock()
+		task.mu.Lock()
+		s := task.act.stint
+		task.mu.Unlock()
+		if s == nil {
+			return false
+		}
+		s.box.mu.Lock()
+		defer s.box.mu.Unlock()
+		return s.box.paused
+	})
+	close(c)
+	r.until("all", func() bool { return r.committed() == n })
+}
+
+// What waits is counted in bytes too, and no more once it was taken.
+func TestInboxCountsBytes(t *testing.T) {
+	t.Parallel()
+	tp := model.TopicPartition{Topic: input}
+	b := inbox{next: map[model.TopicPartition]int64{tp: 0}, ready: make(chan struct{}, 1)}
+	record := func(offset int64) []*kgo.Record {
+		return []*kgo.Record{{Offset: offset, Key: make([]byte, 10), Value: make([]byte, 50)}}
+	}
+	if b.put(tp, record(0), 100) || b.put(tp, record(0), 100) {
+		t.Fatal("one record paused, or one that is there already counted")
+	}
+	if len(b.take(nil)) != 1 || b.put(tp, record(1), 100) {
+		t.Fatal("what was taken still counts")
+	}
+	if !b.put(tp, record(2), 100) || b.put(tp, record(3), 100) {
+		t.Fatal("120 bytes did not pause, or paused twice")
 	}
 }

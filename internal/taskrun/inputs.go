@@ -15,12 +15,23 @@ import (
 const (
 	inputMax = 2_000 // records of one poll
 	boxMax   = 4_000 // records that wait for a task before its inputs are paused
+
+	boxAll   = 64 << 20 // bytes of keys and values that wait for all tasks before inputs are paused
+	boxLeast = 1 << 20  // bytes of these that any task may have
 )
+
+// boxBytes is how many bytes wait for one task before its inputs are paused.
+func (h *Host) boxBytes() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return max(boxAll/max(1, len(h.tasks)), boxLeast)
+}
 
 // inbox holds what was fetched for a stint and is not processed yet.
 type inbox struct {
 	mu      sync.Mutex
 	records []*kgo.Record
+	bytes   int                            // keys and values of records
 	next    map[model.TopicPartition]int64 // offset to come, of all inputs
 	paused  bool
 	ready   chan struct{}
@@ -30,7 +41,7 @@ type inbox struct {
 func (b *inbox) take(s *stint) []*kgo.Record {
 	b.mu.Lock()
 	records := b.records
-	b.records = nil
+	b.records, b.bytes = nil, 0
 	resume := b.paused && len(records) == 0
 	again := b.paused && len(records) > 0
 	if resume {
@@ -57,18 +68,20 @@ func (b *inbox) wake() {
 	}
 }
 
-// put adds what was fetched and reports whether the inputs are to pause.
-func (b *inbox) put(tp model.TopicPartition, records []*kgo.Record) (pause bool) {
+// put adds what was fetched and reports whether the inputs are to pause: more
+// than boxMax records wait, or more than so many bytes.
+func (b *inbox) put(tp model.TopicPartition, records []*kgo.Record, most int) (pause bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range records {
 		if r.Offset >= b.next[tp] {
 			b.next[tp] = r.Offset + 1
 			b.records = append(b.records, r)
+			b.bytes += len(r.Key) + len(r.Value)
 		}
 	}
 	b.wake()
-	pause = len(b.records) > boxMax && !b.paused
+	pause = (len(b.records) > boxMax || b.bytes > most) && !b.paused
 	b.paused = b.paused || pause
 	return pause
 }
@@ -156,7 +169,7 @@ func (h *Host) arrived(ft kgo.FetchTopicPartition) (bad bool) {
 	if s == nil {
 		return false
 	}
-	if s.box.put(tp, ft.Records) {
+	if s.box.put(tp, ft.Records, h.boxBytes()) {
 		h.inputs.cl.PauseFetchPartitions(s.box.partitions())
 	}
 	if ft.Err == nil {
