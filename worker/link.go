@@ -32,6 +32,7 @@ type link struct {
 	kept    time.Duration // statusKept, but for tests
 	whole   bool          // the topic was read once
 	ignored string        // id of a mark on this instance from before its start
+	ahead   int64         // offset of a mode record that was looked for: the follower comes to older ones later, which count no more
 	offset  int64
 	failed  error // why it cannot be read
 	unsaid  error // why the status cannot be written
@@ -56,7 +57,7 @@ func openLink(i *Instance) (*link, error) {
 // start follows the topic and waits for the first look.
 func (l *link) start(ctx context.Context) {
 	l.i.work.Go(func() {
-		_ = l.topic.Follow(l.i.ctx, controltopic.Follower{Whole: l.readWhole, Record: l.record, ReadUpTo: l.readUpTo, Failed: l.fail})
+		_ = l.topic.Follow(l.i.ctx, controltopic.Follower{Whole: l.readWhole, Record: l.record, ReadUpTo: l.readUpTo, Failed: l.fail, Skipped: l.skipped})
 	})
 	wait, cancel := context.WithTimeout(ctx, firstRead)
 	defer cancel()
@@ -73,7 +74,7 @@ func (l *link) looked() { l.once.Do(func() { close(l.first) }) }
 // one from before its start: it is withdrawn, and does not count.
 func (l *link) readWhole(c controltopic.Contents) {
 	l.mu.Lock()
-	l.heard = newHeard(l.i.id)
+	l.heard, l.ahead = newHeard(l.i.id), 0
 	for _, r := range c.Records {
 		l.heard.take(r)
 	}
@@ -84,9 +85,6 @@ func (l *link) readWhole(c controltopic.Contents) {
 		l.ignored = old.Mark
 	}
 	l.mu.Unlock()
-	if c.Skipped != nil {
-		l.i.events.emit(Event{Kind: Trouble, Err: c.Skipped})
-	}
 	if first && marked {
 		l.withdraw(l.i.ctx)
 	}
@@ -129,12 +127,18 @@ func (l *link) fail(err error) {
 	l.looked()
 }
 
+// skipped tells of records that could not be read; the topic itself can.
+func (l *link) skipped(err error) { l.i.events.emit(Event{Kind: Trouble, Err: err}) }
+
 // apply brings what the topic says to the instance.
 func (l *link) apply(first bool) {
 	l.mu.Lock()
 	m, marked := l.heard.mark()
 	marked = marked && m.Mark != l.ignored
 	mode := l.heard.state.Mode
+	if mode != nil && mode.Offset < l.ahead {
+		mode = nil
+	}
 	l.mu.Unlock()
 	i := l.i
 	i.mu.Lock()
@@ -164,15 +168,22 @@ func (l *link) lookForMode(ctx context.Context) {
 	if err != nil {
 		return // the follower says what is wrong with the topic
 	}
+	l.foundMode(c)
+}
+
+func (l *link) foundMode(c controltopic.Contents) {
 	now := newHeard(l.i.id)
 	for _, r := range c.Records {
 		now.take(r)
 	}
 	mode := now.state.Mode
 	l.mu.Lock()
-	known := l.heard.offset
+	news := mode != nil && mode.Offset >= l.heard.offset
+	if news {
+		l.ahead = mode.Offset
+	}
 	l.mu.Unlock()
-	if mode == nil || mode.Offset < known {
+	if !news {
 		return
 	}
 	l.i.mu.Lock()

@@ -3,6 +3,7 @@ package controltopic
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -14,8 +15,8 @@ const (
 	batchHeader = 61 // bytes of a record batch before its records
 	setHeader   = 17 // bytes up to the magic byte, in every format
 
-	maxBatchRecords = 100_000 // that a batch may claim
-	maxUnpacked     = 16 << 20
+	maxBatchRecords = 100_000  // that a batch may claim
+	maxUnpacked     = 16 << 20 // bytes of a batch
 )
 
 // batch is where one batch of a fetch answer lies.
@@ -47,18 +48,24 @@ func nextBatch(raw []byte) (b batch, rest []byte, ok bool) {
 // unpack gives the records of a fetch answer from offset from on, and the
 // offset after them. A batch that cannot be read is passed over: bytes that
 // some stranger wrote must not stop those who come after it. skipped says what
-// was wrong with the last such batch.
+// was wrong with the last such batch. An answer that unpacks to more than one
+// batch may, in bytes or in records, is given up to there: the next fetch goes
+// on from next.
 func unpack(topic string, answer *kmsg.FetchResponseTopicPartition, from int64) (records []control.Record, next int64, skipped error) {
 	next = from
+	bytes := 0
 	for raw := answer.RecordBatches; ; {
 		b, rest, ok := nextBatch(raw)
-		if !ok {
+		if !ok || bytes >= maxUnpacked || len(records) >= maxBatchRecords {
 			return records, next, skipped
 		}
 		raw = rest
 		got, err := b.records(topic, next)
 		if err != nil {
 			skipped = fmt.Errorf("control topic %q: the records before offset %d cannot be read and are passed over: %w", topic, b.next, err)
+		}
+		for _, r := range got {
+			bytes += size(r) + r.TooLarge
 		}
 		records = append(records, got...)
 		next = max(next, b.next)
@@ -80,9 +87,12 @@ func (b *batch) records(topic string, from int64) ([]control.Record, error) {
 	}
 	out := make([]control.Record, 0, len(got.Records))
 	for _, r := range got.Records {
-		rec := control.Record{Key: string(r.Key), Value: r.Value, Offset: r.Offset}
+		// A record must not keep the whole batch that it came in.
+		rec := control.Record{Key: string(r.Key), Offset: r.Offset}
 		if len(r.Value) > control.MaxValue {
-			rec.Value, rec.TooLarge = nil, len(r.Value)
+			rec.TooLarge = len(r.Value)
+		} else {
+			rec.Value = slices.Clone(r.Value)
 		}
 		out = append(out, rec)
 	}

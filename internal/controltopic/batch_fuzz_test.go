@@ -1,11 +1,15 @@
 package controltopic
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"hash/crc32"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/streamctl/streamctl/internal/control"
 )
 
 // aBatch is one record batch of version 2 whose checksum fits.
@@ -30,6 +34,7 @@ func FuzzUnpack(f *testing.F) {
 		f.Add(aBatch(5, 1, codec, record), int64(3))
 		f.Add(append(aBatch(5, 2, codec, []byte{0x10, 0, 0, 0, 0x02, 'k', 0x02, 'v', 0}), aBatch(7, -1, 0, nil)...), int64(6))
 	}
+	f.Add(bombs(200, 1<<10), int64(0))
 	f.Add(aBatch(1<<62, 1<<30, 0, record), int64(0))
 	f.Fuzz(func(t *testing.T, raw []byte, from int64) {
 		p := kmsg.NewFetchResponseTopicPartition()
@@ -61,6 +66,54 @@ func FuzzUnpack(f *testing.F) {
 			t.Fatalf("from %d back to %d", from, next)
 		}
 	})
+}
+
+// bombs are so many batches, each of which unpacks to a record of value bytes
+// from a few.
+func bombs(n, value int) []byte {
+	body := binary.AppendVarint([]byte{0, 0, 0, 2, 'k'}, int64(value)) // no attributes, no deltas, key k
+	body = append(append(body, make([]byte, value)...), 0)             // no headers
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write(append(binary.AppendVarint(nil, int64(len(body))), body...))
+	_ = w.Close()
+	var raw []byte
+	for i := range n {
+		raw = append(raw, aBatch(int64(i), 1, 1, packed.Bytes())...)
+	}
+	return raw
+}
+
+// A small answer does not become gigabytes: it is given in parts, none of which
+// is much more than one batch may be, and all of it in the end.
+func TestUnpackInParts(t *testing.T) {
+	const n = 200
+	for _, value := range []int{control.MaxValue, 2 << 20} {
+		p := kmsg.NewFetchResponseTopicPartition()
+		p.RecordBatches = bombs(n, value)
+		parts, read := 0, 0
+		for next := int64(0); next < n; parts++ {
+			records, to, skipped := unpack("t", &p, next)
+			if to <= next || skipped != nil {
+				t.Fatalf("from %d to %d, %v", next, to, skipped)
+			}
+			unpacked := 0
+			for _, r := range records {
+				unpacked += len(r.Value) + r.TooLarge
+				if cap(r.Value) > 2*control.MaxValue {
+					t.Fatalf("a value of %d bytes keeps %d", len(r.Value), cap(r.Value))
+				}
+			}
+			if unpacked > maxUnpacked+value {
+				t.Fatalf("%d bytes at once", unpacked)
+			}
+			read += len(records)
+			next = to
+		}
+		if least := n * value / (maxUnpacked + value); read != n || parts < least {
+			t.Errorf("%d records in %d parts; wanted %d in at least %d", read, parts, n, least)
+		}
+	}
 }
 
 // One record of a batch made by hand is read, so the seeds are what they claim.

@@ -37,6 +37,10 @@ type Follower struct {
 	// Failed says that the topic cannot be read for now; what is known stays.
 	// It comes once for each new text of an error.
 	Failed func(error)
+	// Skipped says that records could not be read and were passed over; reading
+	// goes on. It comes once for each fetch, after ReadUpTo. Contents.Skipped is
+	// told here as well.
+	Skipped func(error)
 }
 
 // Follow reads the whole topic and then what comes, until ctx ends, which is the
@@ -124,8 +128,7 @@ func (w *follow) readWhole(ctx context.Context) error {
 	w.f.Whole(c)
 	w.f.ReadUpTo(w.pos)
 	if c.Skipped != nil {
-		w.fail(c.Skipped)
-		w.failed = ""
+		w.f.Skipped(c.Skipped)
 	}
 	return nil
 }
@@ -158,7 +161,7 @@ func (w *follow) fetch(ctx context.Context) error {
 		w.f.ReadUpTo(w.pos)
 	}
 	if a.skipped != nil {
-		w.f.Failed(a.skipped)
+		w.f.Skipped(a.skipped)
 	}
 	return nil
 }

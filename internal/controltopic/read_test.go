@@ -85,6 +85,21 @@ func TestCompressedBatches(t *testing.T) {
 			if c.Skipped == nil || !strings.Contains(c.Skipped.Error(), "before offset 2") {
 				t.Errorf("skipped: %v", c.Skipped)
 			}
+			// Who follows is told once of what was there, once of what comes, and
+			// not that the topic cannot be read.
+			f := follow(t, r.open())
+			f.until(t, "told of the bomb", func() bool { return len(f.passed) == 1 && f.pos == 3 })
+			if err := cl.ProduceSync(within(t, 10*time.Second), text("bomb", strings.Repeat("b", 17<<20))).FirstErr(); err != nil {
+				t.Fatal(err)
+			}
+			f.until(t, "told of the next", func() bool { return len(f.passed) == 2 && f.pos == 4 })
+			r.put(text(last.Key, string(last.Value)))
+			f.until(t, "the record after it", func() bool { return f.pos == 5 })
+			f.locked(func() {
+				if len(f.errs) != 0 || len(f.passed) != 2 {
+					t.Errorf("failed %v, passed over %v", f.errs, f.passed)
+				}
+			})
 		})
 	}
 }

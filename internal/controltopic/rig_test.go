@@ -117,6 +117,7 @@ type seen struct {
 	state  control.State
 	pos    int64
 	errs   []error
+	passed []error // over records that cannot be read
 }
 
 // follow runs a follower until the test ends.
@@ -134,6 +135,7 @@ func follow(t *testing.T, topic *controltopic.Topic) *seen {
 			Record:   func(r control.Record) { s.locked(func() { s.state.Apply(r) }) },
 			ReadUpTo: func(pos int64) { s.locked(func() { s.pos = pos }) },
 			Failed:   func(err error) { s.locked(func() { s.errs = append(s.errs, err) }) },
+			Skipped:  func(err error) { s.locked(func() { s.passed = append(s.passed, err) }) },
 		})
 	}()
 	t.Cleanup(func() { cancel(); <-ended })

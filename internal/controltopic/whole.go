@@ -41,8 +41,6 @@ func (k *kept) add(r control.Record) {
 	if len(r.Value) == 0 && r.TooLarge == 0 {
 		return
 	}
-	// A value must not keep the whole answer that it came in.
-	r.Value = slices.Clone(r.Value)
 	k.last[r.Key] = r
 	k.bytes += size(r)
 }

@@ -49,6 +49,7 @@ func followTopic(t *testing.T, topic *controltopic.Topic) *followed {
 			Record:   func(r control.Record) { locked(func() { f.state.Apply(r) }) },
 			ReadUpTo: func(pos int64) { locked(func() { f.pos = pos }) },
 			Failed:   func(err error) { t.Logf("told: %v", err) },
+			Skipped:  func(err error) { t.Logf("passed over: %v", err) },
 		})
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
