@@ -49,8 +49,9 @@ func (i *Instance) follow(mode Mode, epoch int64, allowed time.Duration) {
 	}
 }
 
-// noticeWait bounds the leader's look at the control topic in a round.
-const noticeWait = time.Second
+// noticeWait, and a quarter of the session, bound the leader's look at the
+// control topic in a round.
+const noticeWait = 3 * time.Second
 
 // notice is for the leader of a round in which instances are missing that were
 // in the one before: perhaps they left for a mode switch that this instance did
@@ -65,7 +66,7 @@ func (i *Instance) notice(protocolType string, r seat.Round) {
 		}
 	}
 	if len(here) < before {
-		ctx, cancel := context.WithTimeout(i.ctx, noticeWait)
+		ctx, cancel := context.WithTimeout(i.ctx, min(noticeWait, i.c.SessionTimeout/4))
 		defer cancel()
 		i.link.lookForMode(ctx)
 	}
