@@ -43,9 +43,10 @@ is ever changed. Without a change: what the next rebalances do by themselves.
 Kafka's own assignors are computed as Kafka does: high-availability for classic
 groups, streams-sticky for streams groups. learner is for worker groups, and for
 classic groups whose leader has streamctl's plug-in. Settings that cannot be read
-from outside are taken as their defaults and named; --set gives yours. A new instance draws its id, which decides ties: unless it is given,
-up to 32 draws are tried (fewer for a large group, which the plan then says), the
-first is shown, and totals that differ have a range.
+from outside are taken as their defaults and named; --set gives yours. A new
+instance draws its id, which decides ties: unless it is given, up to 32 draws are
+tried (fewer for a large group, which the plan then says), the first is shown, and
+totals that differ have a range.
 
 Changes, all in one round, each repeatable:
 

@@ -37,8 +37,8 @@ is not marked is no error.
 In a streams group num.standby.replicas, raised by mark-leaving --raise-standbys, is
 put back at once, unless other instances that are to go rest on it.
 
-In a classic group whose instances have streamctl's plug-in a rebalance is asked for,
-in which the leader sees it, unless --no-rebalance is given.
+In a classic group whose instances have streamctl's plug-in a rebalance is asked
+for, in which the leader sees it, unless --no-rebalance is given.
 
 INSTANCE is named as for mark-leaving. The mark of an instance that is gone (a
 stale mark, which does nothing) is withdrawn by the UUID of the instance, or a
