@@ -1,9 +1,6 @@
 package control
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // RebalanceMode is stream.rebalancing.mode (stream-protocol.md, Modes).
 type RebalanceMode string
@@ -20,10 +17,15 @@ const (
 	MaxAllowed = 24 * time.Hour
 )
 
+// MaxEpoch is the highest epoch that is read. What is above it was never counted
+// up to, and would leave no room for the next one (docs/protocol/control.md,
+// mode).
+const MaxEpoch = 1 << 53
+
 // Mode is the record "mode": the rebalancing mode that all workers follow.
 type Mode struct {
 	Mode    RebalanceMode
-	Epoch   int64         // ≥ 1; that of the record before + 1
+	Epoch   int64         // 1 to MaxEpoch; that of the record before + 1
 	Allowed time.Duration // how long the switch may take; whole milliseconds
 	At      time.Time     // by the writer's clock, for people
 	Who     string
@@ -59,7 +61,7 @@ func DecodeMode(value []byte) (Mode, error) {
 	var f fields
 	m := Mode{
 		Mode:    f.mode("mode", w.Mode),
-		Epoch:   f.number("epoch", w.Epoch, 1, math.MaxInt64),
+		Epoch:   f.number("epoch", w.Epoch, 1, MaxEpoch),
 		Allowed: time.Duration(f.number("allowed_ms", w.AllowedMs, MinAllowed.Milliseconds(), MaxAllowed.Milliseconds())) * time.Millisecond,
 		At:      f.time("at", w.At),
 		Who:     f.text("who", w.Who),

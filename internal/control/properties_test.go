@@ -36,7 +36,7 @@ func drawMaybe[T any](t *rapid.T, label string, g *rapid.Generator[T]) *T {
 func drawMode(t *rapid.T) control.Mode {
 	return control.Mode{
 		Mode:    rapid.SampledFrom([]control.RebalanceMode{control.Upgrading, control.Incremental}).Draw(t, "mode"),
-		Epoch:   rapid.Int64Range(1, math.MaxInt64).Draw(t, "epoch"),
+		Epoch:   rapid.Int64Range(1, control.MaxEpoch).Draw(t, "epoch"),
 		Allowed: time.Duration(rapid.Int64Range(1, 86_400_000).Draw(t, "allowed")) * time.Millisecond,
 		At:      drawTime(t, "at"), Who: drawText(t, "who"), Reason: drawText(t, "reason"),
 	}
@@ -106,7 +106,7 @@ func drawStatus(t *rapid.T) control.Status {
 	s := control.Status{
 		Source:   rapid.SampledFrom([]control.Source{control.SourceWorker, control.SourcePlugIn}).Draw(t, "source"),
 		Software: drawText(t, "software"), Version: drawText(t, "version"), At: drawTime(t, "at"),
-		Generation: drawMaybe(t, "generation", count), Epoch: number.Draw(t, "epoch"),
+		Generation: drawMaybe(t, "generation", count), Epoch: rapid.Int64Range(0, control.MaxEpoch).Draw(t, "epoch"),
 		Mode:          rapid.SampledFrom([]control.RebalanceMode{"", control.Upgrading, control.Incremental}).Draw(t, "mode"),
 		ControlOffset: drawMaybe(t, "offset", number), ControlError: drawText(t, "error"),
 		Marks:   rapid.SliceOfN(rapid.StringN(1, 20, 60), 0, 3).Draw(t, "marks"),

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"math"
 	"slices"
 	"time"
 )
@@ -140,7 +139,7 @@ func DecodeStatus(value []byte) (Status, error) {
 		Version:     f.text("version", w.Version),
 		At:          f.time("at", w.At),
 		Generation:  f.optionalCount("generation", w.Generation),
-		Epoch:       f.number("epoch", w.Epoch, 0, math.MaxInt64),
+		Epoch:       f.number("epoch", w.Epoch, 0, MaxEpoch),
 		Marks:       f.ids("marks", w.Marks, maxMarks),
 		Leaving:     need(&f, "leaving", w.Leaving),
 		Expired:     need(&f, "expired", w.Expired),
