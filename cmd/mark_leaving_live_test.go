@@ -213,10 +213,13 @@ func TestMarkLeavingAtTheDeadline(t *testing.T) {
 	if took := time.Since(begin); got.code != 0 || took > 30*time.Second {
 		t.Fatalf("exit code %d after %s\n%s%s", got.code, took, got.out, got.err)
 	}
-	for _, want := range []string{"drained: pod-c owns no task", "restored cold: ", "safe to stop"} {
+	for _, want := range []string{"pod-c went at the deadline, after ", "restored cold: "} {
 		if !strings.Contains(strings.ReplaceAll(got.out, "\n  ", " "), want) {
 			t.Errorf("stdout lacks %q\n%s%s", want, got.out, got.err)
 		}
+	}
+	if strings.Contains(got.out, "safe to stop") {
+		t.Errorf("it was not drained\n%s", got.out)
 	}
 	if !strings.Contains(got.err, "deadline 2s") {
 		t.Errorf("stderr does not say the deadline\n%s", got.err)

@@ -31,16 +31,17 @@ type drainWait struct {
 	limit time.Duration // 0 with once unset: none
 	once  bool
 
-	s       *steered           // last seen
-	look    progress.DrainLook // of it
-	state   control.State      // last read
-	metAt   time.Time          // since when all is drained; zero before
-	told    string
-	toldAt  time.Time
-	headed  bool
-	failing string
-	notes   []string
-	bars    *drainBars // on a terminal; nil elsewhere
+	s        *steered           // last seen
+	look     progress.DrainLook // of it
+	state    control.State      // last read
+	metAt    time.Time          // since when all is drained; zero before
+	told     string
+	toldAt   time.Time
+	headed   bool
+	failing  string
+	failedAt time.Time // when it was told last
+	notes    []string
+	bars     *drainBars // on a terminal; nil elsewhere
 }
 
 // voidText says what marks of all instances come to.
@@ -108,8 +109,8 @@ func (w *drainWait) step(at time.Time, s *steered, err error) (bool, error) {
 		err = s.unread
 	}
 	if err != nil {
-		if w.failing != err.Error() {
-			w.failing = err.Error()
+		if w.failing != err.Error() || at.Sub(w.failedAt) >= waitReminder {
+			w.failing, w.failedAt = err.Error(), at
 			w.say(fmt.Sprintf("cannot look: %s; trying again", oneLine(err.Error())))
 		}
 		return false, nil
@@ -276,11 +277,13 @@ func (w *drainWait) drained(res *report.ChangeResult, took time.Duration) {
 		verb = "own"
 	}
 	cold, warm := report.ColdText(w.drain.HandOvers())
-	line := fmt.Sprintf("drained: %s %s no task after %s, %s", m.names(), verb, render.Duration(took), cold)
-	if late := w.drain.Expired(); len(late) > 0 {
-		line += "; the time of " + strings.Join(late, ", ") + " was up"
+	line := fmt.Sprintf("drained: %s %s no task after %s, %s; safe to stop", m.names(), verb, render.Duration(took), cold)
+	switch late := w.drain.Expired(); {
+	case len(late) == len(m.targets):
+		line = fmt.Sprintf("%s went at the deadline, after %s, with what was not handed over; %s", m.names(), render.Duration(took), cold)
+	case len(late) > 0:
+		line = fmt.Sprintf("%s %s no task after %s; %s went at the deadline with what was not handed over; %s", m.names(), verb, render.Duration(took), andList(late), cold)
 	}
-	line += "; safe to stop"
 	if !warm {
 		res.Text = append(res.Text, report.WarnLine(line))
 		return

@@ -115,6 +115,7 @@ type switching struct {
 	delay  *time.Duration // of the coordinator; nil when it could not be read
 	record control.Mode   // as written, or as found running
 	offset int64          // of the record
+	asked  time.Time      // before the record was written; zero where it was there
 	begun  time.Time
 	checks []report.ModeCheck
 
@@ -168,7 +169,7 @@ func (w *switching) runs() bool {
 	return m != nil && m.Mode == w.to && w.s.g.Mode != string(w.to)
 }
 
-// bounded bounds one read of the group.
+// look reads the group, for no longer than --timeout.
 func (w *switching) look(ctx context.Context, now bool) (*steered, error) {
 	ctx, cancel := w.d.withTimeout(ctx)
 	defer cancel()
@@ -229,6 +230,10 @@ func (w *switching) write(ctx context.Context) error {
 		return errors.New("this cluster cannot be written to")
 	}
 	w.record = control.Mode{Mode: w.to, Epoch: w.nextEpoch(), Allowed: w.time(), At: w.d.now().UTC(), Who: clip(w.d.who()), Reason: w.flags.reason}
+	if w.record.Epoch > control.MaxEpoch {
+		return errs.WithHint(fmt.Errorf("group %q follows epoch %d, the last one that there is: somebody wrote a record that no tool of ours writes; nothing was done", w.group, w.record.Epoch-1),
+			"stop its workers, write a record without a value under the key mode into topic "+control.TopicName(w.group)+", and start them again")
+	}
 	rec, err := w.record.Record()
 	if err != nil {
 		return err
@@ -236,6 +241,7 @@ func (w *switching) write(ctx context.Context) error {
 	ctx, cancel := w.d.withTimeout(ctx)
 	defer cancel()
 	w.d.onStop = "the switch may have been asked for: mode get " + w.group + " shows"
+	w.asked = w.d.now() // instances act on it while it is read back
 	offsets, err := c.WriteControl(ctx, w.group, rec)
 	if err != nil {
 		return err

@@ -51,6 +51,9 @@ func (w *switching) wait(ctx context.Context, running bool) error {
 	w.d.onStop = fmt.Sprintf("the switch goes on by itself, epoch %d; mode get %s shows how far it is", w.record.Epoch, w.group)
 	w.begun = w.d.now()
 	a := &awaited{switching: w, running: running, whole: w.begun, absent: map[string]bool{}}
+	if !w.asked.IsZero() {
+		a.whole = w.asked
+	}
 	look := func(ctx context.Context) (*steered, error) { return w.look(ctx, true) }
 	err := progress.Poll(ctx, switchEvery, w.d.now, look, a.step)
 	return a.finish(err, limit)
