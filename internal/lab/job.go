@@ -65,7 +65,7 @@ type Job struct {
 	end  context.CancelFunc
 	work sync.WaitGroup
 
-	steer sync.Mutex // held while an instance is started or ended
+	steer sync.Mutex // held while an instance is started, ended, paused or resumed
 
 	mu          sync.Mutex
 	pods        map[string]*pod

@@ -23,7 +23,9 @@ func job(t *testing.T, o JobOptions) *Job {
 		}
 	})
 	o.Group, o.SessionTimeout = "clicks", time.Second
-	o.Log = func(s string) { t.Log(s) }
+	if o.Log == nil {
+		o.Log = func(s string) { t.Log(s) }
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	j, err := l.StartJob(ctx, o)
@@ -32,7 +34,6 @@ func job(t *testing.T, o JobOptions) *Job {
 	}
 	t.Cleanup(func() {
 		closed = true
-		j.o.Log = nil
 		begin := time.Now()
 		l.Close()
 		if took := time.Since(begin); took > 2*time.Second {

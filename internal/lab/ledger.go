@@ -92,7 +92,10 @@ func (l *ledger) count(r worker.Record, n int64) {
 func (l *ledger) started(t worker.TaskID, name string, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	x := &l.tasks[t.Partition]
+	l.tasks[t.Partition].begin(name, at)
+}
+
+func (x *tally) begin(name string, at time.Time) {
 	if x.owner == "" && !x.since.IsZero() {
 		x.worst = max(x.worst, at.Sub(x.since))
 	}
@@ -102,10 +105,9 @@ func (l *ledger) started(t worker.TaskID, name string, at time.Time) {
 // resumed is started, unless another instance has the task by now.
 func (l *ledger) resumed(t worker.TaskID, name string, at time.Time) {
 	l.mu.Lock()
-	taken := l.tasks[t.Partition].owner != ""
-	l.mu.Unlock()
-	if !taken {
-		l.started(t, name, at)
+	defer l.mu.Unlock()
+	if x := &l.tasks[t.Partition]; x.owner == "" {
+		x.begin(name, at)
 	}
 }
 

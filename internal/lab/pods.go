@@ -62,8 +62,14 @@ func podName(i int) string {
 	return "pod-" + s
 }
 
-// maxPods bounds the instances of a job, gone ones included.
-const maxPods = 200
+const (
+	maxPods      = 200 // instances of a job, gone ones included
+	failuresTold = 5   // instances that did not start, of which each is told
+
+	// MaxWorkers bounds the workers of all instances of a job: each has its own
+	// clients, and all run in one process.
+	MaxWorkers = 1_000
+)
 
 // AddNamed starts new instances with these names.
 func (j *Job) AddNamed(ctx context.Context, names ...string) error {
@@ -92,17 +98,26 @@ func (j *Job) addNamed(ctx context.Context, names []string) (started []string, e
 		all.Go(func() { failed[i] = j.start(ctx, n) })
 	}
 	all.Wait()
+	var errs []error
 	for i, n := range names {
 		if failed[i] == nil {
 			started = append(started, n)
+			continue
 		}
+		errs = append(errs, failed[i])
 	}
-	return started, errors.Join(failed...)
+	if more := len(errs) - failuresTold; more > 1 { // of one cause, as a rule
+		errs = append(errs[:failuresTold], fmt.Errorf("and %d more instances did not start", more))
+	}
+	return started, errors.Join(errs...)
 }
 
 func (j *Job) mayAdd(names []string) error {
 	if len(j.pods)+len(names) > maxPods {
 		return fmt.Errorf("a lab has at most %d instances", maxPods)
+	}
+	if each := max(1, j.o.Workers); (len(j.pods)+len(names))*each > MaxWorkers {
+		return fmt.Errorf("a lab has at most %d workers: %d instances of %d each", MaxWorkers, MaxWorkers/each, each)
 	}
 	for i, n := range names {
 		if !validName(n) {
@@ -127,6 +142,9 @@ func validName(s string) bool {
 
 // start brings an instance up; j.steer is held.
 func (j *Job) start(ctx context.Context, name string) error {
+	if j.ctx.Err() != nil {
+		return fmt.Errorf("instance %q: the lab has ended", name)
+	}
 	j.mu.Lock()
 	rate := j.restoreRate
 	j.mu.Unlock()
@@ -147,7 +165,7 @@ func (j *Job) start(ctx context.Context, name string) error {
 		return fmt.Errorf("instance %q: %w", name, err)
 	}
 	p.in, p.state, p.why = in, Running, ""
-	go j.await(p, in)
+	j.work.Go(func() { j.await(p, in) })
 	return nil
 }
 
@@ -167,22 +185,27 @@ func (j *Job) await(p *pod, in *worker.Instance) {
 	p.state = Stopped
 }
 
-// live finds an instance that runs or is paused.
-func (j *Job) live(name string) (*pod, error) {
+// live finds an instance that runs or is paused, and says which; j.steer is
+// held, so that nobody else steers it meanwhile.
+func (j *Job) live(name string) (*worker.Instance, PodState, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	p := j.pods[name]
 	switch {
 	case p == nil:
-		return nil, fmt.Errorf("instance %q: %w", name, ErrNoInstance)
+		return nil, "", fmt.Errorf("instance %q: %w", name, ErrNoInstance)
 	case p.in == nil || p.state != Running && p.state != Paused:
-		return nil, fmt.Errorf("instance %q is %s", name, p.state)
+		return nil, "", fmt.Errorf("instance %q is %s", name, p.state)
 	}
-	return p, nil
+	return p.in, p.state, nil
 }
 
-func (j *Job) mark(p *pod, s PodState) {
+// mark sets the state of an instance that live found, unless it came to its end
+// by itself meanwhile.
+func (j *Job) mark(name string, s PodState) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	p.state = s
+	if p := j.pods[name]; p.state == Running || p.state == Paused {
+		p.state = s
+	}
 }

@@ -10,12 +10,12 @@ import (
 func (j *Job) Kill(name string) error {
 	j.steer.Lock()
 	defer j.steer.Unlock()
-	p, err := j.live(name)
+	in, _, err := j.live(name)
 	if err != nil {
 		return err
 	}
-	j.mark(p, Killed)
-	p.in.Kill()
+	j.mark(name, Killed)
+	in.Kill()
 	j.ledger.gone(name, time.Now())
 	return nil
 }
@@ -28,12 +28,12 @@ func (j *Job) Stop(ctx context.Context, name string) error {
 }
 
 func (j *Job) stop(ctx context.Context, name string) error {
-	p, err := j.live(name)
+	in, _, err := j.live(name)
 	if err != nil {
 		return err
 	}
-	j.mark(p, Stopped)
-	err = p.in.Close(ctx)
+	j.mark(name, Stopped)
+	err = in.Close(ctx)
 	j.ledger.gone(name, time.Now())
 	if err != nil {
 		return fmt.Errorf("instance %q: %w", name, err)
@@ -44,31 +44,35 @@ func (j *Job) stop(ctx context.Context, name string) error {
 // Pause cuts an instance off from the broker: it goes on by itself, and is
 // thrown out when its session ends.
 func (j *Job) Pause(name string) error {
-	p, err := j.live(name)
+	j.steer.Lock()
+	defer j.steer.Unlock()
+	in, state, err := j.live(name)
 	if err != nil {
 		return err
 	}
-	if p.state == Paused {
+	if state == Paused {
 		return fmt.Errorf("instance %q is paused already", name)
 	}
-	j.mark(p, Paused)
-	p.in.Pause()
+	j.mark(name, Paused)
+	in.Pause()
 	j.ledger.gone(name, time.Now())
 	return nil
 }
 
 // Resume ends a Pause.
 func (j *Job) Resume(name string) error {
-	p, err := j.live(name)
+	j.steer.Lock()
+	defer j.steer.Unlock()
+	in, state, err := j.live(name)
 	if err != nil {
 		return err
 	}
-	if p.state != Paused {
+	if state != Paused {
 		return fmt.Errorf("instance %q is not paused", name)
 	}
-	p.in.Resume()
-	j.mark(p, Running)
-	for _, t := range p.in.Stats().Tasks {
+	in.Resume()
+	j.mark(name, Running)
+	for _, t := range in.Stats().Tasks {
 		if t.Processing { // unless it was thrown out, of which it is about to learn
 			j.ledger.resumed(t.ID, name, time.Now())
 		}
@@ -81,7 +85,7 @@ func (j *Job) Resume(name string) error {
 func (j *Job) Restart(ctx context.Context, name string) error {
 	j.steer.Lock()
 	defer j.steer.Unlock()
-	if _, err := j.live(name); err == nil {
+	if _, _, err := j.live(name); err == nil {
 		if err := j.stop(ctx, name); err != nil {
 			return err
 		}

@@ -109,13 +109,29 @@ func (p *pod) status() (s PodStatus, mode string) {
 	return s, string(x.Mode)
 }
 
-// observe keeps the ledger and tells what happens.
+// observe keeps the ledger, and tells what happens to an instance that lives.
 func (j *Job) observe(name string, e worker.Event) {
 	switch e.Kind {
 	case worker.ActiveStarted:
 		j.ledger.started(e.Task, name, e.At)
 	case worker.ActiveStopped:
 		j.ledger.stopped(e.Task, name, e.At)
+	}
+	if !j.crashed(name) { // what is cut short by a crash says nothing any more
+		j.tell(name, e)
+	}
+}
+
+func (j *Job) crashed(name string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	p := j.pods[name]
+	return p != nil && p.state == Killed
+}
+
+// tell notes what happens for the log.
+func (j *Job) tell(name string, e worker.Event) {
+	switch e.Kind {
 	case worker.RoundLed:
 		j.led(name, e)
 	case worker.LearnerReady:
