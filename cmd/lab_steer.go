@@ -85,7 +85,8 @@ const labStatusText = `Show the instances of a running lab, and hold the counts 
 against what was written: whether a record was lost, how many were counted twice
 (after a crash, as at-least-once allows), which tasks run nowhere now and how long a
 task ran nowhere at most. All of it comes from the instances themselves, not from
-the broker.
+the broker. What a consumer that is none of the lab's takes in the group counts as
+lost here, since no instance has counted it.
 
 The lab is found by a socket in $XDG_RUNTIME_DIR or the folder for temporary files.
 When several run, --port or the bootstrap server says which.`

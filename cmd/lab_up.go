@@ -52,6 +52,11 @@ acceptable.recovery.lag is 200 records, and --balancing-factor 1 (the protocol h
 		Args:        args(cobra.NoArgs),
 		Annotations: map[string]string{annotationConfig: "none"},
 		RunE: func(c *cobra.Command, _ []string) error {
+			for _, name := range []string{config.KeyTimeout, "from"} {
+				if f := c.Flags().Lookup(name); f != nil && f.Changed {
+					return errs.Usagef("--%s: lab up reads nothing and runs until Ctrl-C", name)
+				}
+			}
 			o.job.Group = lab.WorkerGroup
 			if f := c.Flags().Lookup(config.KeyGroup); f != nil && f.Changed {
 				o.job.Group = f.Value.String()
@@ -89,6 +94,9 @@ func (o *labUpOptions) check() error {
 		if n.v < n.lo || n.v > n.hi {
 			return errs.Usagef("--%s: %d is not between %d and %d", n.flag, n.v, n.lo, n.hi)
 		}
+	}
+	if n := o.job.Instances * o.job.Workers; n > lab.MaxWorkers {
+		return errs.Usagef("--instances %d with --workers %d: a lab has at most %d workers in all, not %d", o.job.Instances, o.job.Workers, lab.MaxWorkers, n)
 	}
 	if o.job.Group == "" {
 		return errs.Usagef("--group: no group is named")
