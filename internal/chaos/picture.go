@@ -108,7 +108,23 @@ func (j *Job) still() bool {
 			}
 		}
 	}
-	return j.processing() == len(j.tasks())
+	return j.processing() == len(j.tasks()) && j.onlyThese(pods)
+}
+
+// onlyThese says whether the last round was among these instances: none that has
+// died is still waited for.
+func (j *Job) onlyThese(pods []*Pod) bool {
+	list := j.rounds()
+	if len(list) == 0 {
+		return false
+	}
+	in := list[len(list)-1].in
+	for id := range in {
+		if !slices.ContainsFunc(pods, func(p *Pod) bool { return p.ID == id }) {
+			return false
+		}
+	}
+	return len(in) == len(pods)
 }
 
 // tagLearned is the tag of an active task that is being learned.

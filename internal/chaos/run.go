@@ -92,7 +92,7 @@ func (a *actor) judge() Outcome {
 	a.T.Helper()
 	j := a.Job
 	o := Outcome{Written: j.Written(), Rounds: j.Count(worker.RoundLed), Lost: j.Count(worker.MembershipLost)}
-	var bad []string
+	bad := j.unbalanced() // before the rounds that follow when all are closed
 	for _, p := range j.Pods(up) {
 		j.Close(p.Name)
 	}
@@ -107,7 +107,6 @@ func (a *actor) judge() Outcome {
 	bad = append(bad, j.outside(turns)...)
 	bad = append(bad, j.idle()...)
 	bad = append(bad, j.badRounds()...)
-	bad = append(bad, j.unbalanced()...)
 	bad = append(bad, j.cold()...)
 	for _, g := range j.gaps() {
 		o.Idle = max(o.Idle, g.length)
