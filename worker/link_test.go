@@ -13,7 +13,6 @@ import (
 // An instance that looked ahead for a mode, as the leader of a round does, does
 // not go back to the records before it when it comes to them.
 func TestFollowerPassesWhatWasLookedFor(t *testing.T) {
-	t.Parallel()
 	c := Config{Settings: DefaultSettings(), Workers: 1}
 	const id = "00000000-0000-4000-8000-000000000001"
 	i := &Instance{id: id, st: newState(id, &c), slots: map[model.TaskID]*slot{}, kick: make(chan struct{}, 1)}
