@@ -98,13 +98,16 @@ func (c counter) Process(rec worker.Record, s worker.Store) error {
 	return nil
 }
 
+// heartbeat is Config.Heartbeat of the instances of a rig.
+const heartbeat = 100 * time.Millisecond
+
 func (r *rig) config(name string, change ...func(*worker.Config)) worker.Config {
 	c := worker.Config{
 		Group: group, Topology: []worker.Subtopology{{ID: 0, Sources: []string{input}, Changelog: changelog}},
 		NewProcessor: func(t worker.TaskID) worker.Processor { return counter{r, t} },
 		Client:       r.opts, ClientID: name, Host: name,
 		Settings: worker.DefaultSettings(), SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
-		Heartbeat: 100 * time.Millisecond, CommitInterval: 100 * time.Millisecond, MetadataMaxAge: 500 * time.Millisecond,
+		Heartbeat: heartbeat, CommitInterval: 100 * time.Millisecond, MetadataMaxAge: 500 * time.Millisecond,
 		Ready: r.mayBeReady, Observer: func(e worker.Event) { r.observe(name, e) },
 	}
 	c.StateDir = filepath.Join(r.dir, name)

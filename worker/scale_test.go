@@ -55,9 +55,6 @@ func cpu(t testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// settleMost bounds the wait of one benchmark.
-const settleMost = 5 * time.Minute
-
 // crowd is many instances on one embedded broker.
 type crowd struct {
 	t        testing.TB
