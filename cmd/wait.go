@@ -139,7 +139,7 @@ type waiting struct {
 	o       *waitOptions
 	r       *reader
 	goal    progress.Goal
-	judge   *progress.Judge
+	judge   *progress.Judge // nil until it is known whom drained is about
 	name    string // of the instance to be drained
 	begin   time.Time
 	timeout time.Duration
@@ -165,7 +165,7 @@ func runWait(ctx context.Context, o *waitOptions) error {
 		return err
 	}
 	defer r.close()
-	w := &waiting{o: o, r: r, goal: goal, begin: o.d.now(), timeout: timeout}
+	w := &waiting{o: o, r: r, goal: goal, name: o.instance, begin: o.d.now(), timeout: timeout}
 	limit := timeout
 	if timeout == 0 {
 		limit = o.d.conf.Duration(config.KeyTimeout) + 30*time.Second // one look, not for ever
@@ -206,12 +206,12 @@ func (w *waiting) step(at time.Time, g *model.Group, err error) (bool, error) {
 		return false, nil
 	}
 	w.failing = ""
-	if w.judge == nil {
-		if err := w.start(g); err != nil {
-			return true, err
-		}
+	if err := w.start(g); err != nil {
+		return true, err
 	}
-	w.group, w.status = g, w.judge.Look(g, at)
+	if w.judge != nil {
+		w.group, w.status = g, w.judge.Look(g, at)
+	}
 	w.remark()
 	switch {
 	case w.status.Lost != "":
@@ -223,8 +223,18 @@ func (w *waiting) step(at time.Time, g *model.Group, err error) (bool, error) {
 	return false, nil
 }
 
+// start makes the judge. Whom a name means is looked up in a group that tells
+// its instances: in a rebalance the members' metadata is not there, so none of
+// them is what it will be called after it.
 func (w *waiting) start(g *model.Group) error {
+	if w.judge != nil {
+		return nil
+	}
 	if w.goal.For == progress.Drained {
+		if g.AssignmentBasis != model.AssignmentCurrent && g.State != model.StateEmpty {
+			w.group, w.status = g, progress.NotSettled(g)
+			return nil
+		}
 		in, err := model.ResolveInstance(g, w.o.instance)
 		if err != nil {
 			return resolveError(err)

@@ -165,3 +165,22 @@ func TestWaitForDrained(t *testing.T) {
 		}
 	})
 }
+
+// The mark asks for a round itself: a wait that begins within it, while members
+// have no metadata, waits until the group tells its instances, and is not done
+// because the instance is called otherwise afterwards.
+func TestWaitDrainedThatBeginsInARebalance(t *testing.T) {
+	s := fixture(t, "classic-learners")
+	name := runWith(t, fakeDeps(t, &fakeCluster{answers: []*snapshot.Snapshot{s}}), "get", "instances", "-g", s.Groups[0].ID, "-o", "name").out
+	name, _, _ = strings.Cut(name, "\n")
+	name = name[strings.LastIndex(name, "/")+1:]
+	// What the rebalance makes of it: the instance goes by its client id.
+	unsettled := preparing(t, s)
+	c := &fakeCluster{every: time.Second, answers: []*snapshot.Snapshot{unsettled, unsettled, s}}
+	synctest.Test(t, func(t *testing.T) {
+		got := runWith(t, fakeDeps(t, c), "wait", s.Groups[0].ID, "--for", "drained", "--instance", name, "--timeout", "10s")
+		if got.code != 4 || !strings.Contains(got.err, "PreparingRebalance") || !strings.Contains(got.err, "is still owned") {
+			t.Errorf("instance %q: exit code %d\n%s%s", name, got.code, got.out, got.err)
+		}
+	})
+}

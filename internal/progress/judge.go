@@ -16,13 +16,13 @@ type Judge struct {
 	goal    Goal
 	samples *Samples
 
-	looked      bool
 	fingerprint string
 	stableSince time.Time // zero while the group is not Stable
 
 	commits   map[model.TopicPartition]int64 // first commit seen
 	movedOnce map[model.TopicPartition]bool  // its commit has moved since
 
+	seen   bool           // drained: the instance was in a group that told its assignment
 	owned  []model.TaskID // drained: active tasks of the instance at the last look
 	had    map[model.TaskID]bool
 	name   string // of the instance
@@ -60,7 +60,6 @@ func (j *Judge) Look(g *model.Group, at time.Time) Status {
 	})
 	s.Restore = j.samples.Restoring(g)
 	s.Met = len(s.Blockers) == 0 && s.Lost == ""
-	j.looked = true
 	return s
 }
 
@@ -156,14 +155,21 @@ func (j *Judge) caughtUp(s *Status, g *model.Group) {
 	}
 }
 
+// NotSettled is what a look says of a group that does not tell who has what.
+func NotSettled(g *model.Group) Status {
+	var s Status
+	s.block(groupBlocker(g, "state "+stateWord(g)))
+	return s
+}
+
 // drained: the instance owns no active task and each has an owner elsewhere.
 func (j *Judge) drained(s *Status, g *model.Group) {
 	if g.AssignmentBasis != model.AssignmentCurrent && g.State != model.StateEmpty {
-		s.block(groupBlocker(g, "state "+stateWord(g)))
+		*s = NotSettled(g)
 		return
 	}
 	in := instance(g, j.goal.Instance)
-	if in == nil && !j.looked {
+	if in == nil && !j.seen {
 		s.Lost = fmt.Sprintf("instance %s is not in the group", j.goal.Instance)
 		return
 	}
@@ -183,7 +189,7 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 			return
 		}
 	} else {
-		j.gone, j.name, j.owned = 0, in.Name, j.owned[:0]
+		j.seen, j.gone, j.name, j.owned = true, 0, in.Name, j.owned[:0]
 		for _, m := range in.Members {
 			for _, t := range m.Tasks {
 				if t.Role == model.Active && !t.TargetOnly {

@@ -170,3 +170,15 @@ func TestDrained(t *testing.T) {
 		t.Errorf("gone with tasks: %+v", s)
 	}
 }
+
+// An instance that was never seen with an assignment is not drained, however
+// often a rebalance was looked at before.
+func TestDrainedNeedsThatTheInstanceWasSeen(t *testing.T) {
+	j := NewJudge(Goal{For: Drained, Instance: "client:pod-c-w0"})
+	if s := j.Look(in(group("pod-a/T1:", "pod-c/T1:"), model.StatePreparingRebalance), start); s.Met || s.Lost != "" {
+		t.Fatalf("in a rebalance: %+v", s)
+	}
+	if s := j.Look(group("pod-a/T1: 0_0", "pod-c/T1: 0_1"), start); s.Met || s.Lost == "" {
+		t.Errorf("it was never there, yet: %+v", s)
+	}
+}
