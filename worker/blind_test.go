@@ -38,6 +38,7 @@ func TestBlindWorkerTriesBothTypes(t *testing.T) {
 	}}, login("app"))
 	short := func(c *worker.Config) { c.SessionTimeout, c.RebalanceTimeout = 4*time.Second, 4*time.Second }
 	r.start("a", short)
+	r.becomes("a[T1,T2,T3,T4]")
 	b := r.start("b", short, func(c *worker.Config) {
 		c.Client = []kgo.Opt{kgo.SeedBrokers(r.lab.Bootstrap()), login("blind")}
 	})
