@@ -78,7 +78,7 @@ func (c committer) Commit(ctx context.Context, offsets map[model.TopicPartition]
 			return nil
 		case errors.Is(err, kerr.RebalanceInProgress):
 			m.pause = commitRetry
-		case !taskrun.IsFenced(err) || m.closing || !errors.Is(err, kerr.IllegalGeneration):
+		case !taskrun.IsFenced(err) || m.closing && c.s.isClosing() || !errors.Is(err, kerr.IllegalGeneration):
 			return err
 		default:
 			m.pause = max(m.pause, fencedRetry)
@@ -135,6 +135,15 @@ func (c committer) membership(patience bool) (membership, <-chan struct{}) {
 		m.fenced = true
 	}
 	return m, changed
+}
+
+// isClosing says whether the worker is still about to join. A commit that was
+// sent then by a task that goes on, and is refused only after the worker has
+// joined, says nothing: the next generation is about to be heard of.
+func (s *session) isClosing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closing
 }
 
 // await waits for a change, or for a pause if it is not 0. It is false when ctx
