@@ -54,6 +54,9 @@ func (m *marking) add(in *model.Instance) error {
 	now := m.d.now().UTC()
 	t := target{in: in, write: true}
 	t.mark = control.Leaving{Mark: cmp.Or(m.id, newUUID()), Timeout: m.timeout, At: now, Who: clip(m.d.who()), Reason: m.flags.reason}
+	if text := m.s.problemOf(in.ID); text != "" {
+		m.d.warn(text)
+	}
 	if old, ok := m.s.state.Leaving[in.ID]; ok {
 		t.before, t.mark.Mark = true, old.Mark
 		if m.timeout == nil {
@@ -88,7 +91,11 @@ func (m *marking) leavesSome() error {
 	if m.anyStays(m.s) {
 		return nil
 	}
-	err := fmt.Errorf("no instance of group %q would stay: nothing could take its tasks, and the marks would count for nothing; nothing was done", m.s.g.ID)
+	done := "nothing was done"
+	if m.goesOn != "" {
+		done = "nothing was marked"
+	}
+	err := fmt.Errorf("no instance of group %q would stay: nothing could take its tasks, and the marks would count for nothing; %s", m.s.g.ID, done)
 	return errs.WithHint(err, "start another instance first; --force marks all the same, which then go at their deadline only")
 }
 
@@ -141,10 +148,7 @@ func (m *marking) intent() intent {
 	for _, t := range m.targets {
 		if t.before {
 			old := m.s.state.Leaving[t.in.ID]
-			text := fmt.Sprintf("%s is marked already, by %s at %s", t.in.Name, cmp.Or(old.Who, "somebody"), old.At.UTC().Format(time.RFC3339))
-			if old.Reason != "" {
-				text += " (" + old.Reason + ")"
-			}
+			text := fmt.Sprintf("%s is marked already, %s", t.in.Name, setBy(&old))
 			if t.write {
 				text += ": the mark stays, its timeout counts from when it was first seen"
 			}
@@ -192,11 +196,7 @@ type ForeignMarkError struct {
 }
 
 func (e *ForeignMarkError) Error() string {
-	text := fmt.Sprintf("after this mark of %s there is another, by %s at %s", e.Instance, cmp.Or(e.Mark.Who, "somebody"), e.Mark.At.UTC().Format(time.RFC3339))
-	if e.Mark.Reason != "" {
-		text += " (" + e.Mark.Reason + ")"
-	}
-	return text + ": that one counts"
+	return fmt.Sprintf("after this mark of %s there is another, %s: that one counts", e.Instance, setBy(&e.Mark))
 }
 
 // mark writes the records, all at once, and makes sure that they are the last

@@ -89,6 +89,7 @@ type replacing struct {
 	rec     control.Replace
 	resumed bool
 	marking *marking
+	written bool // the marks are
 	steps   []report.Step
 }
 
@@ -297,14 +298,10 @@ func (p *replacing) abandon(ctx context.Context) error {
 	o := p.o
 	records := []control.Record{control.Replaced()}
 	var names []string
-	for id, l := range p.s.state.Leaving {
-		if p.resumed && l.Mark == p.rec.Mark && slices.Contains(p.rec.Old, id) {
-			records = append(records, control.Withdrawal(id))
-			name := id
-			if in, err := model.ResolveInstance(p.s.g, id); err == nil {
-				name = in.Name
-			}
-			names = append(names, name)
+	if p.resumed {
+		for _, w := range p.withdrawals() {
+			records = append(records, control.Withdrawal(w.id))
+			names = append(names, w.name)
 		}
 	}
 	slices.Sort(names)
@@ -317,9 +314,12 @@ func (p *replacing) abandon(ctx context.Context) error {
 	case len(names) > 0:
 		doing = "ending the replacement, withdrawing the marks of " + andList(names)
 	}
+	details := []string{"what was handed over stays where it is; new instances stay"}
+	if len(names) > 0 {
+		details = append(details, p.nudge().details()...)
+	}
 	agreed, err := o.agree(ctx, intent{
-		group: p.s.g, doing: doing, question: "End the replacement of group " + p.s.g.ID + "?",
-		details: []string{"what was handed over stays where it is; new instances stay"},
+		group: p.s.g, doing: doing, question: "End the replacement of group " + p.s.g.ID + "?", details: details,
 	})
 	if err != nil {
 		return err
@@ -329,15 +329,47 @@ func (p *replacing) abandon(ctx context.Context) error {
 		res.Text = []report.ChangeLine{{Text: "dry run: nothing was done"}}
 		return o.d.show(report.NewGroupChange(res))
 	}
+	o.d.onStop = "the replacement may have ended, and its marks be withdrawn: the same command again makes sure"
 	if err := p.write(ctx, records...); err != nil {
 		return err
 	}
+	o.d.onStop = "the replacement has ended, its marks are withdrawn"
+	failed := p.askForRound(ctx, &res)
 	text := "ended: the replacement"
 	if len(names) > 0 {
 		text += "; " + andList(names) + " stay"
 	}
 	res.Text = []report.ChangeLine{report.GoodLine(strings.TrimSpace(text))}
-	return o.d.show(report.NewGroupChange(res))
+	return joinErrors(o.d.show(report.NewGroupChange(res)), failed)
+}
+
+// askForRound makes the withdrawal of the marks take effect, as unmark does.
+func (p *replacing) askForRound(ctx context.Context, res *report.ChangeResult) error {
+	n := p.nudge()
+	err := (&unmarkOptions{change: p.o.change}).askForRound(ctx, n, p.withdrawals())
+	res.Rounds = n.rounds
+	return err
+}
+
+func (p *replacing) nudge() *nudge {
+	return (&unmarkOptions{change: p.o.change}).nudge(p.r, p.s, p.withdrawals())
+}
+
+// withdrawals are the marks of the replacement, by id.
+func (p *replacing) withdrawals() []withdrawal {
+	var list []withdrawal
+	for _, id := range p.rec.Old {
+		l, ok := p.s.state.Leaving[id]
+		if !ok || l.Mark != p.rec.Mark {
+			continue
+		}
+		w := withdrawal{id: id, name: id, mark: &l, gone: true}
+		if in, err := model.ResolveInstance(p.s.g, id); err == nil {
+			w.name, w.gone = in.Name, false
+		}
+		list = append(list, w)
+	}
+	return list
 }
 
 func (p *replacing) write(ctx context.Context, records ...control.Record) error {

@@ -57,13 +57,13 @@ func (p *replacing) run(ctx context.Context) error {
 		return p.end(ctx, nil, nil)
 	}
 	if err := p.marking.leavesSome(); err != nil {
-		return err
+		return errs.WithHint(err, p.goesOn())
 	}
 	p.o.say(0, "2 mark: "+namesOf(p.old()))
 	if err := p.marking.mark(ctx); err != nil {
 		return p.stopped(err)
 	}
-	d.onStop = p.goesOn()
+	d.onStop, p.written = p.goesOn(), true
 	if err := p.marking.askForRound(ctx, true); err != nil {
 		return p.stopped(err)
 	}
@@ -153,13 +153,25 @@ func (p *replacing) stopped(err error) error {
 	if _, over := errors.AsType[timeoutError](err); !over {
 		return err
 	}
-	res := p.result(false) // nothing is marked yet
+	res := p.result(len(p.steps) > 0) // with the marks once they may be there
+	res.Done = false
 	res.Replace.Steps = p.open()
-	res.Text = append(res.Text, report.WarnLine(fmt.Sprintf("not replaced: %d of %d new instances are there; %s; exit 4", len(p.fresh()), p.rec.With, p.goesOn())))
+	res.Text = append(res.Text, report.WarnLine(fmt.Sprintf("not replaced: %s; %s; exit 4", p.howFar(), p.goesOn())))
 	if show := p.o.d.show(report.NewGroupChange(res)); show != nil {
 		return show
 	}
 	return errs.WithCode(fmt.Errorf("group %q: %w", p.o.group, err), errs.TimedOut)
+}
+
+// howFar says what is done when time is up before the drain.
+func (p *replacing) howFar() string {
+	switch {
+	case len(p.steps) == 0:
+		return fmt.Sprintf("%d of %d new instances are there", len(p.fresh()), p.rec.With)
+	case p.written:
+		return p.marking.names() + " marked, and not drained"
+	}
+	return p.marking.names() + " may be marked"
 }
 
 // end writes the result. A replacement of which nothing is left to do is over:

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/render"
 	"github.com/streamctl/streamctl/internal/report"
@@ -140,8 +141,10 @@ func withdrawalOf(s *steered, name string) (withdrawal, error) {
 			}
 		}
 		switch _, missing := errors.AsType[*model.NotFoundError](err); {
-		case !missing || len(stale) == 0:
+		case !missing:
 			return w, resolveError(err)
+		case len(stale) == 0:
+			return w, staleHints(s, resolveError(err))
 		case len(stale) > 1:
 			return w, fmt.Errorf("%q is the beginning of the ids of several instances that are gone: %s", name, strings.Join(stale, ", "))
 		}
@@ -153,11 +156,57 @@ func withdrawalOf(s *steered, name string) (withdrawal, error) {
 	return w, nil
 }
 
+// staleHints shows the marks of instances that are gone: which name one had is
+// not known any more.
+func staleHints(s *steered, err error) error {
+	const shown = 5
+	n := 0
+	for _, id := range slices.Sorted(maps.Keys(s.state.Leaving)) {
+		if slices.ContainsFunc(s.g.Instances, func(i model.Instance) bool { return i.ID == id }) {
+			continue
+		}
+		if n++; n > shown {
+			return errs.WithHint(err, "and more marks of instances that are gone: describe group "+s.g.ID)
+		}
+		l := s.state.Leaving[id]
+		err = errs.WithHint(err, oneLine(fmt.Sprintf("an instance that is gone has a mark, %s: unmark %s -g %s", setBy(&l), id, s.g.ID)))
+	}
+	return err
+}
+
+// setBy says who set a mark, when and why.
+func setBy(l *control.Leaving) string {
+	text := fmt.Sprintf("by %s at %s", cmp.Or(l.Who, "somebody"), l.At.UTC().Format(time.RFC3339))
+	if l.Reason != "" {
+		text += " (" + l.Reason + ")"
+	}
+	return text
+}
+
+// problemOf says what the topic holds of an instance that is no mark; "" for
+// nothing. A newer instance may follow it all the same.
+func (s *steered) problemOf(instance string) string {
+	for _, p := range s.state.Problems() {
+		if p.Key == control.KeyLeaving(instance) {
+			return oneLine(fmt.Sprintf("record %q at offset %d does not decode and counts as no mark: %v; software newer than this may follow it", p.Key, p.Offset, p.Err))
+		}
+	}
+	return ""
+}
+
 func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []withdrawal) error {
 	var records []control.Record
 	var names, details, lines []string
 	for _, w := range list {
 		switch {
+		case w.mark == nil && s.problemOf(w.id) != "":
+			text := s.problemOf(w.id)
+			o.d.warn(text)
+			details = append(details, w.name+" is not marked: "+text)
+			names = append(names, w.name)
+			lines = append(lines, "withdrawn: what could not be read as a mark of "+w.name)
+			records = append(records, control.Withdrawal(w.id))
+			continue
 		case w.mark == nil:
 			details = append(details, w.name+" is not marked")
 			lines = append(lines, "not marked: "+w.name)
@@ -165,11 +214,7 @@ func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []w
 		case w.gone:
 			details = append(details, w.name+" is gone: the mark does nothing")
 		}
-		text := fmt.Sprintf("marked by %s at %s", cmp.Or(w.mark.Who, "somebody"), w.mark.At.UTC().Format(time.RFC3339))
-		if w.mark.Reason != "" {
-			text += " (" + w.mark.Reason + ")"
-		}
-		details = append(details, w.name+" "+text)
+		details = append(details, w.name+" marked "+setBy(w.mark))
 		names = append(names, w.name)
 		lines = append(lines, "withdrawn: "+w.name+" stays")
 		if w.gone {
