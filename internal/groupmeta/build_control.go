@@ -139,7 +139,23 @@ func (b *groupBuilder) markFindings() {
 			b.find(model.FindingLeaving, "instance "+name, "%s is marked leaving and does not say that it honours the mark%s", name, markedBy(m))
 		}
 	}
+	if b.marksVoid() {
+		b.find(model.FindingStaleMark, b.group(), "the marks of all instances are void: nobody stays that could take the tasks; start another instance, or unmark one")
+	}
 	b.standbysFinding()
+}
+
+// marksVoid reports whether every instance of a group in which marks are
+// honoured has one, so that none counts (docs/protocol/stream-protocol.md).
+func (b *groupBuilder) marksVoid() bool {
+	if b.g.Kind != model.Worker && b.g.PlugIn == nil || len(b.g.Instances) == 0 {
+		return false
+	}
+	marked := map[string]bool{}
+	for i := range b.g.Marks {
+		marked[b.g.Marks[i].Instance] = true
+	}
+	return !slices.ContainsFunc(b.g.Instances, func(in model.Instance) bool { return !marked[in.ID] })
 }
 
 // raisedStandbys says that num.standby.replicas is raised for a drain

@@ -103,6 +103,24 @@ func TestMarks(t *testing.T) {
 	}
 }
 
+// Marks of all instances count for nothing: a finding says so, and is gone once
+// one of them stays.
+func TestMarksOfAllInstancesAreVoid(t *testing.T) {
+	bare := build(t, withControl(clicks{protocolType: "stream"}.snapshot()), groupmeta.BuildOptions{})
+	var records []control.Record
+	for _, in := range bare.Instances {
+		records = append(records, must(control.Leaving{Mark: "mark-7", At: start(), Who: "alice@ops-1"}.Record(in.ID)))
+	}
+	g := build(t, withControl(clicks{protocolType: "stream"}.snapshot(), records...), groupmeta.BuildOptions{})
+	if text := finding(g, model.FindingStaleMark); g.OK() || !strings.HasPrefix(text, "the marks of all instances are void: nobody stays") {
+		t.Errorf("all marked: %q, %+v", text, g.Findings)
+	}
+	g = build(t, withControl(clicks{protocolType: "stream"}.snapshot(), records[1:]...), groupmeta.BuildOptions{})
+	if text := finding(g, model.FindingStaleMark); text != "" || len(g.Marks) != len(bare.Instances)-1 {
+		t.Errorf("one stays: %q", text)
+	}
+}
+
 // A withdrawn mark that an instance still follows is its own word only.
 func TestMarkWithdrawn(t *testing.T) {
 	g := build(t, withControl(clicks{protocolType: "stream", leaving: true}.snapshot()), groupmeta.BuildOptions{})
