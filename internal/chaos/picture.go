@@ -111,20 +111,21 @@ func (j *Job) still() bool {
 	return j.processing() == len(j.tasks()) && j.onlyThese(pods)
 }
 
-// onlyThese says whether the last round was among these instances: none that has
-// died is still waited for.
+// onlyThese says whether the last round was among these instances, and no other
+// is to follow: nobody who has died or has not come back is still waited for.
 func (j *Job) onlyThese(pods []*Pod) bool {
 	list := j.rounds()
 	if len(list) == 0 {
 		return false
 	}
-	in := list[len(list)-1].in
+	last := list[len(list)-1]
+	in := last.in
 	for id := range in {
 		if !slices.ContainsFunc(pods, func(p *Pod) bool { return p.ID == id }) {
 			return false
 		}
 	}
-	return len(in) == len(pods)
+	return len(in) == len(pods) && !last.Round.AnotherRound && !last.Round.SwitchWaiting
 }
 
 // tagLearned is the tag of an active task that is being learned.
