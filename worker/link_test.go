@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -45,5 +46,28 @@ func TestFollowerPassesWhatWasLookedFor(t *testing.T) {
 	i.events.close()
 	if n := len(seen); n != 3 {
 		t.Errorf("%d events: %+v", n, seen)
+	}
+}
+
+// Records that were passed over are told, and do not make the instance one that
+// cannot read the topic; that it cannot does.
+func TestSkippedIsNotFailed(t *testing.T) {
+	const id = "00000000-0000-4000-8000-000000000001"
+	var seen []Event
+	i := &Instance{id: id}
+	i.events = newEvents(id, 1, func(e Event) { seen = append(seen, e) }, func(model.TaskID) {})
+	l := &link{i: i, heard: newHeard(id), first: make(chan struct{}), push: make(chan struct{}, 1)}
+	passed, cut := errors.New("passed over"), errors.New("cut off")
+	l.skipped(passed)
+	if l.failed != nil {
+		t.Errorf("failed: %v", l.failed)
+	}
+	l.fail(cut)
+	if !errors.Is(l.failed, cut) {
+		t.Errorf("failed: %v", l.failed)
+	}
+	i.events.close()
+	if len(seen) != 2 || seen[0].Kind != Trouble || !errors.Is(seen[0].Err, passed) || !errors.Is(seen[1].Err, cut) {
+		t.Errorf("told %+v", seen)
 	}
 }
