@@ -157,7 +157,7 @@ func (j *Job) badMove(a, b *led, t worker.TaskID) string {
 			return fmt.Sprintf("invariant 2: it left %s for %q", j.names[was], j.names[is])
 		}
 	}
-	if is != "" && is != was && !b.stays(is) && known(is) && (was != "" || !sameGroup) && sameGroup {
+	if is != "" && is != was && !b.stays(is) && known(is) && sameGroup {
 		return fmt.Sprintf("invariant 3: %s does not stay and got it", j.names[is])
 	}
 	for id, x := range a.have[t] {
