@@ -93,7 +93,7 @@ tasks not handed over; 4 --timeout ended the waiting.`,
 	f.DurationVar(&o.scaleDown, "scale-down-timeout", unlimited, "how `long` the instance waits to be drained before it goes with what it has (default: its own setting)")
 	bindNoRebalance(cmd, &o.noRound)
 	o.bind(cmd, "mark the last instances that stay, and groups not known to honour marks, too")
-	f.Lookup("scale-down-timeout").DefValue = ""
+	f.Lookup("scale-down-timeout").DefValue = "0s" // shown as no default
 	return cmd
 }
 

@@ -50,13 +50,20 @@ func (w *switching) wait(ctx context.Context, running bool) error {
 	defer cancel()
 	w.d.onStop = fmt.Sprintf("the switch goes on by itself, epoch %d; mode get %s shows how far it is", w.record.Epoch, w.group)
 	w.begun = w.d.now()
+	a := newAwaited(w, running)
+	look := func(ctx context.Context) (*steered, error) { return w.look(ctx, true) }
+	err := progress.Poll(ctx, switchEvery, w.d.now, look, a.step)
+	return a.finish(err, limit)
+}
+
+// newAwaited begins to count a pause: from before the record was written, since
+// instances act on it while it is read back.
+func newAwaited(w *switching, running bool) *awaited {
 	a := &awaited{switching: w, running: running, whole: w.begun, absent: map[string]bool{}}
 	if !w.asked.IsZero() {
 		a.whole = w.asked
 	}
-	look := func(ctx context.Context) (*steered, error) { return w.look(ctx, true) }
-	err := progress.Poll(ctx, switchEvery, w.d.now, look, a.step)
-	return a.finish(err, limit)
+	return a
 }
 
 // step judges one look.

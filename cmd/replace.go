@@ -76,8 +76,7 @@ this command does (exit code 4; the replacement stays).`,
 	f.BoolVar(&o.abandon, "abandon", false, "end a replacement that goes on: withdraw its marks")
 	f.DurationVar(&o.scaleDown, "scale-down-timeout", unlimited, "how `long` each old instance waits to be drained before it goes with what it has (default: its own setting)")
 	o.bind(cmd, "do it even if the group has changed since it was shown")
-	f.Lookup("scale-down-timeout").DefValue = ""
-	f.Lookup("with").DefValue = ""
+	f.Lookup("scale-down-timeout").DefValue = "0s" // shown as no default
 	return cmd
 }
 
