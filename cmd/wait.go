@@ -140,7 +140,7 @@ type waiting struct {
 	r       *reader
 	goal    progress.Goal
 	judge   *progress.Judge // nil until it is known whom drained is about
-	name    string // of the instance to be drained
+	name    string          // of the instance to be drained
 	begin   time.Time
 	timeout time.Duration
 	once    bool
