@@ -58,7 +58,8 @@ type Store interface {
 	Delete(key []byte)
 	Len() int // number of keys
 	// Range calls f for each key, in byte order, until it returns false. What f
-	// changes shows in later calls only.
+	// changes shows in later calls only: all keys and values are copied into
+	// memory before the first call, so it is not for large states.
 	Range(f func(key, value []byte) bool)
 }
 
