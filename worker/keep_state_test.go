@@ -21,7 +21,7 @@ func drainOne(t *testing.T) *group {
 }
 
 // fourth is T4.
-var fourth = model.ClassicTask("", 0, 3)
+func fourth() model.TaskID { return model.ClassicTask("", 0, 3) }
 
 // lists says whether an instance joins with a task.
 func (g *group) lists(name string, id model.TaskID) bool {
@@ -38,14 +38,14 @@ func TestMarkedKeepsStateAtRest(t *testing.T) {
 	g := drainOne(t)
 	s := g.by["S2"]
 	wants, _ := s.wants()
-	if w := wants[fourth]; !w.keep || w.copies || len(w.owners) > 0 {
+	if w := wants[fourth()]; !w.keep || w.copies || len(w.owners) > 0 {
 		t.Errorf("of T4 it wants %+v", w)
 	}
-	if g.lists("S2", fourth) {
+	if g.lists("S2", fourth()) {
 		t.Error("a marked instance offers what it handed over")
 	}
 	g.round()
-	if wants, _ := s.wants(); !wants[fourth].keep {
+	if wants, _ := s.wants(); !wants[fourth()].keep {
 		t.Error("the next round forgets what is kept")
 	}
 	for _, other := range []string{"S1", "S3"} {
@@ -61,15 +61,15 @@ func TestUnmarkedOffersWhatItKept(t *testing.T) {
 	g := drainOne(t)
 	s := g.by["S2"]
 	s.clearMark()
-	if !g.lists("S2", fourth) {
+	if !g.lists("S2", fourth()) {
 		t.Error("it does not offer its copy")
 	}
-	if wants, _ := s.wants(); !wants[fourth].keep || wants[fourth].copies {
-		t.Errorf("of T4 it wants %+v before a round", wants[fourth])
+	if wants, _ := s.wants(); !wants[fourth()].keep || wants[fourth()].copies {
+		t.Errorf("of T4 it wants %+v before a round", wants[fourth()])
 	}
 	g.round()
-	if wants, settled := s.wants(); !settled || wants[fourth].keep {
-		t.Errorf("the leader wants no copy, but %+v", wants[fourth])
+	if wants, settled := s.wants(); !settled || wants[fourth()].keep {
+		t.Errorf("the leader wants no copy, but %+v", wants[fourth()])
 	}
 }
 
