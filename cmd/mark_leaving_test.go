@@ -290,7 +290,7 @@ func TestFieldCase08RestoreByStatusRecords(t *testing.T) {
 		if got.code != 4 {
 			t.Errorf("exit code %d\n%s", got.code, got.err)
 		}
-		for _, want := range []string{"0_0 on pod-a/T1  0/1,000,000  unknown  left unknown", "200,000/1,000,000  6,666/s  left 2m", "400,000/1,000,000  6,666/s  left 1m30s"} {
+		for _, want := range []string{"0_0 on pod-a/T1  0/1,000,000  -  left -", "200,000/1,000,000  6,666/s  left 2m", "400,000/1,000,000  6,666/s  left 1m30s"} {
 			if !strings.Contains(got.err, want) {
 				t.Errorf("lacks %q\n%s", want, got.err)
 			}

@@ -98,7 +98,7 @@ func TestFieldCase08WaitSaysRateAndTimeToGo(t *testing.T) {
 		if got.code != 0 || !strings.Contains(got.out, "restored: billing") {
 			t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
 		}
-		for _, want := range []string{"0_4 on pod-b/T2  0/50,378  unknown  left unknown", "/s  left 1m30s"} {
+		for _, want := range []string{"0_4 on pod-b/T2  0/50,378  -  left -", "/s  left 1m30s"} {
 			if !strings.Contains(got.err, want) {
 				t.Errorf("no %q in\n%s", want, got.err)
 			}

@@ -12,6 +12,7 @@ func (j *Judge) restored(s *Status, g *model.Group) {
 	}
 	s.block(ownerless(g)...)
 	old := g.AsOfLastRound() || g.Positions.Basis == "" || g.Positions.Basis == model.PositionsNone
+	busy := j.samples.busy(g)
 	silent := false
 	seen := 0
 	eachTask(g, func(in *model.Instance, m *model.Member, t *model.Task) {
@@ -29,6 +30,8 @@ func (j *Judge) restored(s *Status, g *model.Group) {
 			b := taskBlocker(t.ID, m.Name+" restores it")
 			if old {
 				b.Why += " (as of the last round)"
+			} else if busy[in.ID] && !j.samples.moved(copyKey{t.ID, m.ID}) {
+				b.Why += " (" + waitsItsTurn + ")"
 			} else if still := standsStill(j.samples.Stuck(t.ID, m.ID)); still != "" {
 				b.Why += " (" + still + ")"
 			}

@@ -132,3 +132,45 @@ func TestRestoredOfAStreamsGroupWithTaskOffsets(t *testing.T) {
 		t.Error("its member reports nothing at all, yet met")
 	}
 }
+
+// A worker writes how far it is from time to time: a status that is read again
+// is no sample without progress, what stands while another copy of the instance
+// moves waits its turn, and the time before a copy began is not in its rate.
+func TestRestoreOfAWorkerIsTakenFromItsStatuses(t *testing.T) {
+	at := func(written time.Duration, first, second int64) *model.Group {
+		g := group("w1/T1: 0_0 0_1")
+		g.Kind, g.Positions.Basis = model.Worker, model.PositionsStatus
+		g.Control = &model.Control{Status: []model.InstanceStatus{{Instance: g.Instances[0].ID, At: start.Add(written)}}}
+		for id, position := range map[string]int64{"0_0": first, "0_1": second} {
+			r := model.Restore{State: model.Restoring, Position: &position, End: ptr(int64(10_000)), RemainingRecords: ptr(10_000 - position)}
+			task(g, "w1/T1", id).Restore = r
+		}
+		return g
+	}
+	j := NewJudge(Goal{For: Restored})
+	var s Status
+	for i := range 6 { // six looks, one status
+		s = j.Look(at(0, 0, 0), start.Add(time.Duration(i)*time.Second))
+	}
+	if r := s.Restore[0]; r.Stuck != 1 || r.NoProgress() != "" || r.Rate != nil {
+		t.Errorf("one status: %+v", r)
+	}
+	j.Look(at(5*time.Second, 0, 0), start.Add(6*time.Second))
+	j.Look(at(10*time.Second, 0, 0), start.Add(11*time.Second))
+	s = j.Look(at(15*time.Second, 5_000, 0), start.Add(19*time.Second))
+	if r := s.Restore[0]; r.Rate == nil || *r.Rate != 1_000 || *r.Left != 5*time.Second || r.NoProgress() != "" {
+		t.Errorf("the one that moves: %+v", r)
+	}
+	if r := s.Restore[1]; !r.Queued || r.NoProgress() != "waits its turn" {
+		t.Errorf("the one that waits: %+v", r)
+	}
+	if why := s.Blockers[1].Why; !strings.HasSuffix(why, "(waits its turn)") {
+		t.Errorf("got %q", why)
+	}
+	// A learner that became the active starts anew.
+	g := at(20*time.Second, 5_000, 0)
+	task(g, "w1/T1", "0_0").Role = model.Learner
+	if s = j.Look(g, start.Add(20*time.Second)); s.Restore[0].Rate != nil || s.Restore[0].Stuck != 1 {
+		t.Errorf("another role: %+v", s.Restore[0])
+	}
+}

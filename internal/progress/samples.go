@@ -27,6 +27,7 @@ type TaskRestore struct {
 	Rate     *float64       // records per second; nil until two live samples exist
 	Left     *time.Duration // time to go at that rate; nil when unknown or without progress
 	Stuck    int            // live samples in a row with the same position, this one included
+	Queued   bool           // it stands while another copy of the same instance moves: its turn comes
 	Why      string         // why there is no rate and never will be; "" otherwise
 }
 
@@ -36,12 +37,16 @@ type copyKey struct {
 }
 
 type sample struct {
-	at       time.Time
+	at       time.Time // of the look
+	written  time.Time // of the status that tells it; zero where there is none
 	position int64
+	role     model.Role
 }
 
 // Samples holds the last positions of every copy of a group. Positions that are
-// as old as the last round are not taken: they stand still whatever happens.
+// as old as the last round are not taken: they stand still whatever happens. A
+// worker writes its positions from time to time: each status counts once, at the
+// time that it bears, however many looks read it.
 type Samples struct {
 	of map[copyKey][]sample
 }
@@ -62,17 +67,43 @@ func (s *Samples) Add(g *model.Group, at time.Time) {
 
 // add takes them whatever they are.
 func (s *Samples) add(g *model.Group, at time.Time) {
-	eachTask(g, func(_ *model.Instance, m *model.Member, t *model.Task) {
+	written := statusTimes(g)
+	eachTask(g, func(in *model.Instance, m *model.Member, t *model.Task) {
 		if t.Restore.Position == nil {
 			return
 		}
 		k := copyKey{t.ID, m.ID}
-		l := append(s.of[k], sample{at, *t.Restore.Position})
+		now := sample{at, written[in.ID], *t.Restore.Position, t.Role}
+		l := s.of[k]
+		if n := len(l); n > 0 {
+			last := l[n-1]
+			switch {
+			case last.role != t.Role || now.written.Before(last.written):
+				l = nil // what a learner did says nothing of the active it becomes; or another clock
+			case !now.written.IsZero() && now.written.Equal(last.written) && now.position == last.position:
+				return
+			}
+		}
+		l = append(l, now)
 		if len(l) > keepSamples {
 			l = slices.Delete(l, 0, len(l)-keepSamples)
 		}
 		s.of[k] = l
 	})
+}
+
+// statusTimes gives when the instances of a worker group wrote their positions.
+func statusTimes(g *model.Group) map[string]time.Time {
+	if g.Kind != model.Worker || g.Control == nil {
+		return nil
+	}
+	out := make(map[string]time.Time, len(g.Control.Status))
+	for i := range g.Control.Status {
+		if st := &g.Control.Status[i]; !st.At.IsZero() {
+			out[st.Instance] = st.At
+		}
+	}
+	return out
 }
 
 // Stuck returns how many of the last samples of a copy show the same position.
@@ -85,15 +116,38 @@ func (s *Samples) Stuck(task model.TaskID, member string) int {
 	return n
 }
 
-// rate returns records per second over the samples kept, nil before there are
-// two.
+// moved reports whether a copy moved at its last sample.
+func (s *Samples) moved(k copyKey) bool {
+	l := s.of[k]
+	return len(l) > 1 && l[len(l)-1].position > l[len(l)-2].position
+}
+
+// busy names the instances that restore something: one copy goes after another.
+func (s *Samples) busy(g *model.Group) map[string]bool {
+	out := map[string]bool{}
+	eachTask(g, func(in *model.Instance, m *model.Member, t *model.Task) {
+		if s.moved(copyKey{t.ID, m.ID}) && t.Restore.State == model.Restoring {
+			out[in.ID] = true
+		}
+	})
+	return out
+}
+
+// rate returns records per second over the samples kept, from where the copy
+// began to move; nil before there are two.
 func (s *Samples) rate(k copyKey) *float64 {
 	l := s.of[k]
+	for len(l) > 2 && l[1].position == l[0].position {
+		l = l[1:]
+	}
 	if len(l) < 2 {
 		return nil
 	}
 	first, last := l[0], l[len(l)-1]
 	d := last.at.Sub(first.at).Seconds()
+	if w := last.written.Sub(first.written).Seconds(); w > 0 && !first.written.IsZero() {
+		d = w
+	}
 	if d <= 0 {
 		return nil
 	}
@@ -104,7 +158,8 @@ func (s *Samples) rate(k copyKey) *float64 {
 // Restoring lists the copies that are not there yet, by task and member.
 func (s *Samples) Restoring(g *model.Group) []TaskRestore {
 	var out []TaskRestore
-	eachTask(g, func(_ *model.Instance, m *model.Member, t *model.Task) {
+	busy := s.busy(g)
+	eachTask(g, func(in *model.Instance, m *model.Member, t *model.Task) {
 		if t.Restore.State != model.Restoring {
 			return
 		}
@@ -114,8 +169,9 @@ func (s *Samples) Restoring(g *model.Group) []TaskRestore {
 			out = append(out, r)
 			return
 		}
-		r.Rate = s.rate(copyKey{t.ID, m.ID})
-		r.Stuck = s.Stuck(t.ID, m.ID)
+		k := copyKey{t.ID, m.ID}
+		r.Rate, r.Stuck = s.rate(k), s.Stuck(t.ID, m.ID)
+		r.Queued = busy[in.ID] && !s.moved(k)
 		if r.Rate != nil && *r.Rate > 0 && t.Restore.RemainingRecords != nil {
 			left := time.Duration(float64(*t.Restore.RemainingRecords) / *r.Rate * float64(time.Second))
 			r.Left = &left
@@ -126,8 +182,16 @@ func (s *Samples) Restoring(g *model.Group) []TaskRestore {
 	return out
 }
 
-// NoProgress says that a copy stands still, "" while it moves.
-func (r TaskRestore) NoProgress() string { return standsStill(r.Stuck) }
+// NoProgress says that a copy stands still, or waits for others of its instance,
+// "" while it moves.
+func (r TaskRestore) NoProgress() string {
+	if r.Queued {
+		return waitsItsTurn
+	}
+	return standsStill(r.Stuck)
+}
+
+const waitsItsTurn = "waits its turn"
 
 func standsStill(samples int) string {
 	if samples < stuckAfter {

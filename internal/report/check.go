@@ -194,7 +194,7 @@ func restoreLine(r progress.TaskRestore) string {
 	if r.Why != "" {
 		return text + "  rate -  left - (" + render.Escape(r.Why) + ")"
 	}
-	rate, left := "unknown", "unknown"
+	rate, left := "-", "-"
 	if r.Rate != nil {
 		rate = render.Int(int64(*r.Rate)) + "/s"
 	}

@@ -120,7 +120,7 @@ func TestFieldCase8RestoreLines(t *testing.T) {
 	}
 	out := strings.Join(WaitLines(progress.Restored, s), "\n")
 	wants(t, out, "task 0_1: restores", "0_1 on pod-b/T1  400,000/1,000,000  6,666/s  left 1m30s",
-		"0_1 on pod-c/T1 (learner)  0/1,000,000  unknown  left unknown", "-/-  rate -  left - (a classic group reports none)")
+		"0_1 on pod-c/T1 (learner)  0/1,000,000  -  left -", "-/-  rate -  left - (a classic group reports none)")
 }
 
 func TestFieldCase13NoTaskOffsets(t *testing.T) {
