@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/streamctl/streamctl/internal/config"
+	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/kclient"
@@ -112,6 +113,7 @@ func (o *getGroupsOptions) look(ctx context.Context, r *reader, list report.List
 	if err != nil {
 		return look{}, err
 	}
+	untold := dropControlErrors(s)
 	b := r.options
 	b.SkipOffsets = !o.lag
 	groups := groupmeta.BuildAll(s, b)
@@ -133,10 +135,25 @@ func (o *getGroupsOptions) look(ctx context.Context, r *reader, list report.List
 	}
 	l := look{report: rep, err: reported(rep.Errors), unmet: o.failOn.unmet(shownGroups(groups, rep))}
 	l.notes = o.notes(r, s, rep, len(groups))
+	if untold > 0 {
+		l.notes = append(l.notes, "what restores is not known of "+model.Count(untold, "worker group")+": the control topic cannot be read (describe group says why)")
+	}
 	if unsupported {
 		l.err = errors.Join(l.err, errNoStreamsGroups())
 	}
 	return l, nil
+}
+
+// dropControlErrors takes out and counts what a list can do without: control
+// topics that cannot be read.
+func dropControlErrors(s *snapshot.Snapshot) int {
+	of := make(map[string]bool, len(s.Groups))
+	for i := range s.Groups {
+		of["topic "+control.TopicName(s.Groups[i].ID)] = true
+	}
+	all := len(s.Errors)
+	s.Errors = slices.DeleteFunc(s.Errors, func(e snapshot.Error) bool { return of[e.Object] })
+	return all - len(s.Errors)
 }
 
 // errNoStreamsGroups says that groups were asked for which the broker is too
@@ -157,6 +174,7 @@ func shownGroups(groups []*model.Group, rep *report.GroupList) []*model.Group {
 // query asks for no more than the list shows (field case 69).
 func (o *getGroupsOptions) query(list report.ListOptions) kclient.Query {
 	q := kclient.ListQuery()
+	q.Control = true // only there a worker says what it restores
 	if q.Kinds = list.Kinds; list.AllKinds {
 		q.Kinds = listKinds()
 	}

@@ -348,3 +348,25 @@ func findingText(g *model.Group, code string) string {
 	}
 	return ""
 }
+
+// An active of which its worker has not said yet how far it is may wait for its
+// state: that is a finding, also in the list, which reads no log.
+func TestActiveThatIsNotToldIsNotOK(t *testing.T) {
+	took := clicks{protocolType: "stream"}.snapshot()
+	c := clicks{protocolType: "stream"}
+	took.Groups[0].Classic.Members[2] = c.worker("3", nil, []groupmeta.AssignedTask{{ID: ids("0_2")[0], Role: model.Active, Tags: groupmeta.TagStateful}})
+	for _, o := range []groupmeta.BuildOptions{{}, {SkipOffsets: true}} {
+		g := build(t, withControl(took), o)
+		if f := finding(g, model.FindingRestoring); g.OK() || f != "click-3 has not said yet whether 1 task has to restore: 0_2" {
+			t.Errorf("%+v: not told: %q", o, f)
+		}
+		g = build(t, withControl(took, status("3", func(s *control.Status) { s.Tasks = []control.Task{said("0_2", model.Active, 700, 2300, 3000)} })), o)
+		if f := finding(g, model.FindingRestoring); f != "click-3 restores 1 task before it can run: 0_2, ≤700 records to go" {
+			t.Errorf("%+v: restores: %q", o, f)
+		}
+		g = build(t, withControl(took, status("3", func(s *control.Status) { s.Tasks = []control.Task{said("0_2", model.Active, 0, 3000, 3000)} })), o)
+		if f := finding(g, model.FindingRestoring); f != "" {
+			t.Errorf("%+v: it runs: %q", o, f)
+		}
+	}
+}

@@ -24,6 +24,7 @@ func (b *groupBuilder) taskFindings() {
 		in := &g.Instances[i]
 		b.learning(in)
 		b.restoring(in)
+		b.untold(in)
 		if g.Kind == model.Streams {
 			b.converging(in)
 		}
@@ -106,6 +107,24 @@ func (b *groupBuilder) restoring(in *model.Instance) {
 		rest += " as of the last round"
 	}
 	b.find(model.FindingRestoring, "instance "+in.Name, "%s restores %s before it can run: %s%s", in.Name, model.Count(len(tasks), "task"), some(tasks), rest)
+}
+
+// untold reports actives of a worker group of which their instance has not said
+// yet in this round how far their state is: they may wait for it.
+func (b *groupBuilder) untold(in *model.Instance) {
+	var tasks []model.TaskID
+	for i := range in.Members {
+		for j := range in.Members[i].Tasks {
+			if t := &in.Members[i].Tasks[j]; b.g.StateUntold(t) {
+				tasks = append(tasks, t.ID)
+			}
+		}
+	}
+	if len(tasks) == 0 || b.g.AssignmentBasis != model.AssignmentCurrent {
+		return
+	}
+	slices.SortFunc(tasks, model.TaskID.Compare)
+	b.find(model.FindingRestoring, "instance "+in.Name, "%s has not said yet whether %s to restore: %s", in.Name, subject(len(tasks), "task", "has", "have"), some(tasks))
 }
 
 // restores reports whether what a task has to restore counts for the group: of

@@ -18,6 +18,7 @@ func (b *groupBuilder) readRestore() {
 	}
 	b.reported()
 	if b.o.SkipOffsets {
+		b.restoreOfWorkers()
 		return
 	}
 	b.facts()
@@ -50,6 +51,26 @@ func (b *groupBuilder) readRestore() {
 		}
 	}
 	b.statusBasis()
+}
+
+// restoreOfWorkers tells what restores where no log was read: a worker says in
+// the control topic how far it is, ends included.
+func (b *groupBuilder) restoreOfWorkers() {
+	if b.g.Kind != model.Worker || b.control == nil {
+		return
+	}
+	for i := range b.members {
+		m := &b.members[i]
+		for j := range m.Tasks {
+			t, logs := &m.Tasks[j], &taskState{}
+			switch {
+			case t.Stateful != nil && !*t.Stateful:
+				t.Restore.State = model.Running
+			case !b.restoreFromStatus(m, t, logs):
+				b.restoreFromLag(m, t, logs)
+			}
+		}
+	}
 }
 
 // changelogState sums up the changelog partitions of a task. Where one of them

@@ -292,6 +292,14 @@ func SeverityOf(code string) Severity {
 	return Warn
 }
 
+// StateUntold reports whether it is not known of an active task whether it runs
+// or still restores, although its instance is to tell: workers do, in the
+// control topic, once they have begun with what a round gave them.
+func (g *Group) StateUntold(t *Task) bool {
+	return g.Kind == Worker && g.Control != nil && t.Role == Active && !t.TargetOnly &&
+		t.Restore.State == RestoreUnknown && (t.Stateful == nil || *t.Stateful)
+}
+
 // OK reports whether no finding is warn or bad.
 func (g *Group) OK() bool {
 	for _, f := range g.Findings {

@@ -142,3 +142,22 @@ func TestTasksOfNobodyAreListed(t *testing.T) {
 		t.Error("a task that does not exist is known")
 	}
 }
+
+// After a crash the tasks that were taken over wait for their state: none of
+// them runs undisturbed before its worker says so.
+func TestStateThatIsNotToldIsNotUndisturbed(t *testing.T) {
+	g := clicks()
+	task := &g.Instances[0].Members[0].Tasks[1] // 0_1
+	task.Restore = model.Restore{State: model.RestoreUnknown, Basis: model.RestoreNone}
+	row(t, text(t, describe(g)), "0_1", "pod-a/1", "-", "state", "not", "told")
+	d, _ := NewTaskDescription(g, task.ID, DescribeOptions{})
+	if out := text(t, d); strings.Contains(out, "\nOK\n") || !strings.Contains(out, "restoring  pod-a/1 has not said yet whether it has to restore") {
+		t.Errorf("describe task:\n%s", out)
+	}
+	task.Restore.State = model.Restoring
+	d, _ = NewTaskDescription(g, task.ID, DescribeOptions{})
+	wants(t, text(t, d), "restoring  pod-a/1 restores it before it can run")
+	task.Restore.State = model.Running
+	d, _ = NewTaskDescription(g, task.ID, DescribeOptions{})
+	wants(t, text(t, d), "\nOK\n")
+}

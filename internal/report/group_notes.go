@@ -43,7 +43,7 @@ func noteCount(g *model.Group, code string) (n int, inferred bool) {
 		}
 	case model.FindingRestoring:
 		for t := range eachTask(g) {
-			if t.task.Role == model.Active && t.task.Restore.State == model.Restoring {
+			if t.task.Role == model.Active && (t.task.Restore.State == model.Restoring || g.StateUntold(t.task)) {
 				n++
 			}
 		}

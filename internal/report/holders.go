@@ -110,7 +110,7 @@ const behind = 10_000
 // not: that is history, and nothing tells whether it still restores.
 func standsOut(g *model.Group) func(holder) bool {
 	old := g.AsOfLastRound()
-	return func(h holder) bool { return taskStandsOut(h.task, old) }
+	return func(h holder) bool { return taskStandsOut(h.task, old) || g.StateUntold(h.task) }
 }
 
 func taskStandsOut(t *model.Task, old bool) bool {

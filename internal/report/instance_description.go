@@ -76,9 +76,9 @@ func (s *screen) partHeadline(name, what string) {
 		render.Span{Text: kind}, render.Span{Text: render.Escape(g.State), Style: stateStyle(g.State)})
 }
 
-// partVerdict writes the findings that name one of these objects.
-func (s *screen) partVerdict(objects []string) {
-	var own []model.Finding
+// partVerdict writes the findings that name one of these objects, and own, which
+// are those of the part alone.
+func (s *screen) partVerdict(objects []string, own ...model.Finding) {
 	for _, f := range s.g.Findings {
 		for _, o := range objects {
 			if f.Object == o {

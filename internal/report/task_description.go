@@ -71,7 +71,7 @@ func NewTaskDescription(g *model.Group, id model.TaskID, o DescribeOptions) (*Ta
 func (d *TaskDescription) Text(p *render.Page) {
 	s := newScreen(p, d.g, d.o)
 	s.partHeadline(d.ID, "task")
-	s.partVerdict([]string{"task " + d.ID})
+	s.partVerdict([]string{"task " + d.ID}, d.waits()...)
 	p.Blank()
 	p.Facts(0, d.facts(s))
 	if len(d.holders) > 0 {
@@ -89,6 +89,28 @@ func (d *TaskDescription) Text(p *render.Page) {
 			p.Line(2, line)
 		}
 	}
+}
+
+// waits is the finding of a task that does not run yet, or is not known to; the
+// group has one for all tasks of an instance.
+func (d *TaskDescription) waits() []model.Finding {
+	for _, h := range d.holders {
+		t := h.task
+		if t.Role != model.Active || t.TargetOnly {
+			continue
+		}
+		f := model.Finding{Code: model.FindingRestoring, Severity: model.SeverityOf(model.FindingRestoring)}
+		switch name := shortName(h.member); {
+		case d.g.StateUntold(t):
+			f.Text = name + " has not said yet whether it has to restore"
+		case t.Restore.State == model.Restoring && !d.g.AsOfLastRound():
+			f.Text = name + " restores it before it can run"
+		default:
+			continue
+		}
+		return []model.Finding{f}
+	}
+	return nil
 }
 
 func (d *TaskDescription) facts(s *screen) []render.Fact {

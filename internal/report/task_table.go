@@ -162,6 +162,9 @@ func (v *taskView) tagCell(g *model.Group) render.Cell {
 	if restoreWord(g, t) == string(model.Restoring) {
 		words = append(words, string(model.Restoring))
 	}
+	if g.StateUntold(t) {
+		words = append(words, "state not told")
+	}
 	if t.Restore.Note != "" {
 		words = append(words, t.Restore.Note)
 	}
