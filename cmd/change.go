@@ -101,6 +101,34 @@ type intent struct {
 	look func(context.Context) (*model.Group, error)
 }
 
+// open refuses an output that a change does not have, and gives the reader of
+// its group; whoever calls it closes it. Until onStop is set again, a command
+// that is interrupted says that nothing was done.
+func (c *change) open(ctx context.Context) (*reader, error) {
+	if err := c.d.checkOutput(report.NewGroupChange(report.ChangeResult{})); err != nil {
+		return nil, err
+	}
+	r, err := c.d.reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.d.onStop = "nothing was done"
+	return r, nil
+}
+
+// looking gives a look at one group that takes no longer than --timeout.
+func (c *change) looking(r *reader, group string) func(context.Context) (*model.Group, error) {
+	return func(ctx context.Context) (*model.Group, error) {
+		ctx, cancel := c.d.withTimeout(ctx)
+		defer cancel()
+		groups, err := r.describe(ctx, []string{group})
+		if err != nil {
+			return nil, err
+		}
+		return groups[0], nil
+	}
+}
+
 // agree says what will be done, asks, and makes sure that the group is still
 // what was shown. It is false in a dry run. Texts may hold names from a broker.
 func (c *change) agree(ctx context.Context, in intent) (bool, error) {

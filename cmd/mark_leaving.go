@@ -139,15 +139,11 @@ func runMarkLeaving(ctx context.Context, o *markOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.d.checkOutput(report.NewGroupChange(report.ChangeResult{})); err != nil {
-		return err
-	}
-	r, err := o.d.reader(ctx)
+	r, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.close()
-	o.d.onStop = "nothing was done"
 	m := &marking{change: o.change, r: r, timeout: scaleDownTimeout(o.scaleDown), commands: o.commands, noRound: o.noRound}
 	names, err := o.prepare(ctx, m)
 	if err != nil {

@@ -87,15 +87,11 @@ func runModeSet(ctx context.Context, o *modeSetOptions) error {
 			return err
 		}
 	}
-	if err := o.d.checkOutput(report.NewGroupChange(report.ChangeResult{})); err != nil {
-		return err
-	}
-	r, err := o.d.reader(ctx)
+	r, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.close()
-	o.d.onStop = "nothing was done"
 	if o.to == toStreams {
 		ctx, cancel := o.d.withTimeout(ctx)
 		defer cancel()

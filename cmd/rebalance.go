@@ -113,10 +113,7 @@ func runRebalance(ctx context.Context, o *rebalanceOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.d.checkOutput(report.NewGroupChange(report.ChangeResult{})); err != nil {
-		return err
-	}
-	r, err := o.d.reader(ctx)
+	r, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,16 +122,7 @@ func runRebalance(ctx context.Context, o *rebalanceOptions) error {
 	if !ok {
 		return errors.New("this cluster cannot be asked for a rebalance")
 	}
-	o.d.onStop = "nothing was done"
-	look := func(ctx context.Context) (*model.Group, error) {
-		ctx, cancel := o.d.withTimeout(ctx)
-		defer cancel()
-		groups, err := r.describe(ctx, []string{o.group})
-		if err != nil {
-			return nil, err
-		}
-		return groups[0], nil
-	}
+	look := o.looking(r, o.group)
 	g, err := look(ctx)
 	if err != nil {
 		return err

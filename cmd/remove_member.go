@@ -101,10 +101,7 @@ func runRemoveMember(ctx context.Context, o *removeMemberOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.d.checkOutput(report.NewGroupChange(report.ChangeResult{})); err != nil {
-		return err
-	}
-	r, err := o.d.reader(ctx)
+	r, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,16 +110,7 @@ func runRemoveMember(ctx context.Context, o *removeMemberOptions) error {
 	if !ok {
 		return errors.New("this cluster cannot remove members")
 	}
-	o.d.onStop = "nothing was done"
-	look := func(ctx context.Context) (*model.Group, error) {
-		ctx, cancel := o.d.withTimeout(ctx)
-		defer cancel()
-		groups, err := r.describe(ctx, []string{o.group})
-		if err != nil {
-			return nil, err
-		}
-		return groups[0], nil
-	}
+	look := o.looking(r, o.group)
 	g, err := look(ctx)
 	if err != nil {
 		return err

@@ -96,15 +96,11 @@ func runReplace(ctx context.Context, o *replaceOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.d.checkOutput(report.NewGroupChange(report.ChangeResult{})); err != nil {
-		return err
-	}
-	r, err := o.d.reader(ctx)
+	r, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.close()
-	o.d.onStop = "nothing was done"
 	p := &replacing{o: o, r: r}
 	if err := p.prepare(ctx); err != nil {
 		return err

@@ -68,15 +68,11 @@ func runUnmark(ctx context.Context, o *unmarkOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.d.checkOutput(report.NewGroupChange(report.ChangeResult{})); err != nil {
-		return err
-	}
-	r, err := o.d.reader(ctx)
+	r, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.close()
-	o.d.onStop = "nothing was done"
 	id := o.d.defaultGroup()
 	if id == "" {
 		if id, err = r.lookUp(ctx, o.instances, "instance", instanceOf); err != nil {
