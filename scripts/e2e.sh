@@ -6,11 +6,13 @@ set -eu
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
 tags=realkafka
+limit=18m
 
 sh testdata/jvm/fetch.sh
 # The plug-in's own tests run with the lowest release, and with E2E_ALL=1 with the others too.
 if [ "${E2E_ALL:-0}" = 1 ]; then
 	sh jvm/build.sh 3.9.1 4.0.0 4.1.1 4.3.1 4.4.0
+	limit=60m
 else
 	sh jvm/build.sh
 fi
@@ -21,7 +23,7 @@ want=$("$GO" test -tags $tags -list '^Test' ./internal/e2e | grep '^Test')
 # Shown as they come: what a test says when it ends, and the closing lines.
 {
 	rc=0
-	"$GO" test -tags $tags -count 1 -parallel 4 -timeout 18m -v ./internal/e2e 2>&1 || rc=$?
+	"$GO" test -tags $tags -count 1 -parallel 4 -timeout $limit -v ./internal/e2e 2>&1 || rc=$?
 	echo "$rc" >"$log.rc"
 } | tee "$log" | awk '/^(--- |ok |FAIL|panic:)/ { print; fflush() }'
 
