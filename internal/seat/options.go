@@ -52,8 +52,8 @@ type Handler interface {
 	// Assigned ends a round.
 	Assigned(Session)
 	// Lost says that the membership is gone, or about to be since the
-	// coordinator gave no answer for nearly a session timeout. Called at most once
-	// between two Assigned.
+	// coordinator has not counted the member in for nearly a session timeout.
+	// Called at most once between two Assigned.
 	Lost(error)
 	// Refused says that a join failed. The seat goes on trying.
 	Refused(error)
@@ -82,9 +82,9 @@ type Session struct {
 	Owned      map[string][]int32 // partitions by an older protocol's word, sorted; nil when the learner protocol won
 }
 
-// ErrSilent says that the coordinator gave no answer for nearly a session
-// timeout: it is about to give the member's tasks away.
-var ErrSilent = errors.New("no answer from the group coordinator for nearly the session timeout")
+// ErrSilent says that for nearly a session timeout no coordinator has answered
+// that it counts the member in: it is about to give the member's tasks away.
+var ErrSilent = errors.New("for nearly the session timeout no answer from the group coordinator that counts this member in")
 
 // ErrForgotten says that the coordinator does not know the member any more.
 var ErrForgotten = errors.New("the group coordinator does not know this member any more")

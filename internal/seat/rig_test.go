@@ -48,6 +48,7 @@ type member struct {
 	lost    []error
 	refused []error
 	hold    time.Duration // how long BeforeJoin takes
+	think   time.Duration // how long Assign takes
 	parts   map[string]int32
 }
 
@@ -77,6 +78,10 @@ func (m *member) wrap(s string) []byte {
 }
 
 func (m *member) Assign(r seat.Round) (map[string][]byte, error) {
+	m.mu.Lock()
+	think := m.think
+	m.mu.Unlock()
+	time.Sleep(think)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.parts = r.Partitions

@@ -30,10 +30,13 @@ type Seat struct {
 	in      bool      // between Assigned and Lost
 	joining bool      // between the end of a session and the next Assigned
 	owed    bool      // a session broke off before the handler was told of the round
-	heard   time.Time // when the coordinator last surely knew that it lives
-	mute    bool      // lost by our own timer alone: the coordinator may count it in all the same
+	heard   time.Time // when the coordinator last surely counted it in
+	synced  time.Time // when a sync was answered last
+	mute    bool      // lost by our own timer, of which the client does not know
 	session Session   // of the last Assigned
 	pending Session   // of the round that goes on: what the sync brought
+
+	forgotten bool // with mute: the coordinator does not know it any more
 }
 
 // Open starts to join and returns at once.
@@ -121,7 +124,7 @@ func (s *Seat) assigned() {
 	s.mu.Lock()
 	s.pending.MemberID, s.pending.Generation = id, generation
 	s.session = s.pending
-	s.in, s.joining, s.mute, s.heard = true, false, false, time.Now()
+	s.in, s.joining, s.mute, s.forgotten, s.heard = true, false, false, false, s.synced
 	session, going := s.session, s.going
 	s.mu.Unlock()
 	if !going {
@@ -134,6 +137,9 @@ func (s *Seat) lost(err error) {
 	s.mu.Lock()
 	tell := s.in && !s.going
 	s.in = false
+	if tell {
+		s.mute, s.forgotten = errors.Is(err, ErrSilent) || errors.Is(err, ErrForgotten), errors.Is(err, ErrForgotten)
+	}
 	s.mu.Unlock()
 	if tell {
 		s.o.Handler.Lost(err)
