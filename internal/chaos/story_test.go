@@ -23,7 +23,7 @@ func TestStories(t *testing.T) {
 func TestSwitchAndBack(t *testing.T) {
 	t.Parallel()
 	l := cluster(t, 6*time.Second)
-	t.Log(SwitchAndBack(t, "switch", l.Cluster().ListenAddrs(), 5*time.Second))
+	t.Log(SwitchAndBack(t, "switch", l.Cluster().ListenAddrs(), 0, 5*time.Second))
 }
 
 // cluster starts an embedded cluster of three brokers whose empty groups may

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,9 +10,10 @@ import (
 )
 
 // SwitchAndBack switches a job of three instances from upgrading to incremental
-// and back, with traffic. No pause may be longer than a bound, nothing is
+// and back, with traffic, once so many records were counted: the pause is that of
+// a job that has run for a while. No pause may be longer than a bound, nothing is
 // counted twice, and every task stays where it is. It returns the pauses.
-func SwitchAndBack(t testing.TB, group string, seeds []string, bound time.Duration) []time.Duration {
+func SwitchAndBack(t testing.TB, group string, seeds []string, warm uint64, bound time.Duration) []time.Duration {
 	t.Helper()
 	o := Options{Seeds: seeds, Group: group, Tasks: 6, Workers: 2, Settings: worker.DefaultSettings(), Session: 6 * time.Second}
 	o.Settings.Mode = worker.Upgrading
@@ -22,6 +24,7 @@ func SwitchAndBack(t testing.TB, group string, seeds []string, bound time.Durati
 	}
 	j.Settled(60 * time.Second)
 	stop := j.Traffic(2, 20*time.Millisecond)
+	j.Counted(60*time.Second, warm)
 	before := j.Picture()
 	for n, mode := range []worker.Mode{worker.Incremental, worker.Upgrading} {
 		j.Switch(mode, 30*time.Second)
@@ -56,6 +59,20 @@ func (j *Job) GroupType() string {
 		return err.Error()
 	}
 	return d[j.O.Group].ProtocolType
+}
+
+// Counted waits until the job has processed so many records that were written.
+func (j *Job) Counted(within time.Duration, records uint64) {
+	j.T.Helper()
+	j.Until(within, fmt.Sprintf("%d records are processed", records), func() bool {
+		j.Book.mu.Lock()
+		defer j.Book.mu.Unlock()
+		n := 0
+		for _, seen := range j.seen {
+			n += len(seen)
+		}
+		return uint64(n) >= records
+	})
 }
 
 // Processing is how many tasks are being processed.

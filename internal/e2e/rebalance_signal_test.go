@@ -72,9 +72,8 @@ func (c *cluster) hasVisitor(t testing.TB, group string) bool {
 
 // Ctrl-C and SIGTERM at each step of a visit, and kill -9 while the visitor is a
 // member: after the one it is gone at once, after the other within its session
-// of 6 s. The app goes on as it was.
+// of 6 s. The app goes on as it was. It runs alone: times count.
 func TestRebalanceEndedAtEachStep(t *testing.T) {
-	t.Parallel()
 	c := env.cluster(t, v431)
 	const group = "stopped"
 	c.createTopic(t, "stopped-in", 6)

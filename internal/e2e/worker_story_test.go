@@ -26,14 +26,6 @@ func TestWorkerStories(t *testing.T) {
 	}
 }
 
-// Upgrading to incremental and back under traffic, on a broker that forms new
-// groups without delay.
-func TestWorkerSwitch(t *testing.T) {
-	t.Parallel()
-	c := env.cluster(t, v431)
-	t.Log("pauses", chaos.SwitchAndBack(t, "switch", c.addrs, 2*time.Second))
-}
-
 // Workers in mode upgrading beside plain consumers of the group, one of Go and
 // one of Java: while those are there, each partition is read by one of all; when
 // the last has gone, the learner protocol wins.
