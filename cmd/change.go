@@ -15,7 +15,6 @@ import (
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
-	"github.com/streamctl/streamctl/internal/render"
 	"github.com/streamctl/streamctl/internal/report"
 )
 
@@ -203,19 +202,22 @@ func (c *change) result(g *model.Group, done bool, targets ...string) report.Cha
 	}
 }
 
-// sayWidth is where lines on stderr break.
+// sayWidth is where lines on stderr break, earlier on a terminal that is
+// narrower.
 const sayWidth = 80
+
+// sayWidth is where lines that tell of a change break.
+func (d *deps) sayWidth() int {
+	if w := d.io.ErrWidth(); w > 0 {
+		return min(w, sayWidth)
+	}
+	return sayWidth
+}
 
 // say writes a line to stderr, broken at blanks so that it fits 80 columns, with
 // what follows the first line indented. Control characters are taken out of it.
 func (c *change) say(indent int, text string) {
-	lead := strings.Repeat(" ", indent)
-	for i, l := range render.Wrap(oneLine(text), sayWidth-indent-2) {
-		if i == 1 {
-			lead += "  "
-		}
-		fmt.Fprintln(c.d.io.Err, lead+l) //nolint:errcheck // a note
-	}
+	writeLines(c.d.io.Err, wrapped(strings.Repeat(" ", indent), oneLine(text), c.d.sayWidth()))
 }
 
 // row writes a line of a table to stderr as it is; its text must be safe.

@@ -60,7 +60,7 @@ func dialCluster(ctx context.Context, c config.Connection, o kclient.Options) (C
 // with are kept, those of what is put into it are not.
 func (d *deps) note(format string, args ...any) {
 	indent := format[:len(format)-len(strings.TrimLeft(format, " "))]
-	fmt.Fprintln(d.io.Err, indent+oneLine(fmt.Sprintf(format, args...))) //nolint:errcheck // a note
+	writeLines(d.io.Err, wrapped(indent, oneLine(fmt.Sprintf(format, args...)), d.io.ErrWidth()))
 }
 
 // warn writes one warning to stderr.

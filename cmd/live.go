@@ -77,7 +77,7 @@ func (w *watchFlags) run(ctx context.Context, d *deps, f func(context.Context) (
 			if last == "" {
 				return true, err
 			}
-			printError(d.io.Err, err)
+			printError(d.io, err)
 			return false, nil
 		}
 		text, err := d.redraw(l.report, last)
@@ -85,7 +85,7 @@ func (w *watchFlags) run(ctx context.Context, d *deps, f func(context.Context) (
 			return true, err
 		}
 		if text != last {
-			printError(d.io.Err, l.err)
+			printError(d.io, l.err)
 		}
 		last = text
 		return l.unmet != nil, l.unmet

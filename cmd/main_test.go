@@ -12,6 +12,7 @@ import (
 
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/snapshot"
+	"github.com/streamctl/streamctl/internal/ui"
 )
 
 func TestErrorsArePrintedOneALine(t *testing.T) {
@@ -30,7 +31,7 @@ func TestErrorsArePrintedOneALine(t *testing.T) {
 		{fmt.Errorf("read: %w", errs.WithHint(errors.New("refused"), "ask")), "error: read: refused\nhint: ask\n"},
 	} {
 		var b strings.Builder
-		printError(&b, c.err)
+		printError(&ui.Streams{Err: &b}, c.err)
 		if b.String() != c.want {
 			t.Errorf("got %q, want %q", b.String(), c.want)
 		}
@@ -123,7 +124,7 @@ func TestPrintManyErrors(t *testing.T) {
 	}
 	for n, want := range map[int][2]int{1: {1, 1}, 20: {20, 5}, 21: {21, 5}, 22: {21, 5}, 1000: {21, 5}} {
 		var b bytes.Buffer
-		printError(&b, errors.Join(many(n)...))
+		printError(&ui.Streams{Err: &b}, errors.Join(many(n)...))
 		if got := [2]int{strings.Count(b.String(), "error: "), strings.Count(b.String(), "hint: ")}; got != want {
 			t.Errorf("%d errors make %v lines, want %v", n, got, want)
 		}
@@ -139,6 +140,33 @@ func TestAbsurdStandbys(t *testing.T) {
 		got := runWith(t, fakeDeps(t, nil), "describe", "group", "--from", filepath.Join("..", "testdata", "snapshot", "classic-learners.json"), "--standbys", n)
 		if got.code != errs.Usage || got.out != "" {
 			t.Errorf("%s: exit %d, stdout %q", n, got.code, got.out)
+		}
+	}
+}
+
+// Errors, hints and notes break at blanks by the width of a terminal, and never
+// elsewhere: a script reads them by the line.
+func TestLinesOnStderrBreakOnATerminalOnly(t *testing.T) {
+	long := errs.WithHint(errors.New("group \"clicks\": the control topic \"clicks-streamctl-control\" cannot be read by this principal at all"), "ask for READ on it, and for DESCRIBE on the group that it is the topic of, both literal")
+	for _, terminal := range []bool{false, true} {
+		var b strings.Builder
+		d := fakeDeps(t, nil, "COLUMNS=50")
+		d.io.Err, d.io.ErrTTY = &b, terminal
+		printError(d.io, long)
+		d.note("  a note of a lab, with more words than would fit a line of the terminal")
+		d.warn("a warning of many words, with more of them than would fit a line")
+		lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+		if !terminal && len(lines) != 4 {
+			t.Errorf("no terminal: %q", lines)
+		}
+		for i, l := range lines {
+			lead := strings.HasPrefix(l, "error: ") || strings.HasPrefix(l, "hint: ") || strings.HasPrefix(l, "warning: ") || strings.HasPrefix(l, "  ")
+			if terminal && (len(l) > 50 || len(lines) < 8 || !lead) {
+				t.Errorf("line %d: %q", i, l)
+			}
+		}
+		if got := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(got, strings.Join(strings.Fields(long.Error()), " ")) {
+			t.Errorf("words are lost: %q", got)
 		}
 	}
 }

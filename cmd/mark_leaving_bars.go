@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/streamctl/streamctl/internal/progress"
@@ -15,7 +16,11 @@ const barsShown = 12
 
 // drainBars draws a line a task on a terminal, in place. A nil one draws
 // nothing.
-type drainBars struct{ b *render.Bars }
+type drainBars struct {
+	b     *render.Bars
+	width func() int // columns of the terminal
+	told  bool       // the last heading was written as a line, too
+}
 
 // drawsBars reports whether stderr is a terminal that can be drawn on.
 func (d *deps) drawsBars() bool {
@@ -24,18 +29,38 @@ func (d *deps) drawsBars() bool {
 
 func newDrainBars(d *deps) *drainBars {
 	fmt.Fprintln(d.io.Err, "  "+report.DrainHead()) //nolint:errcheck // a note
-	return &drainBars{render.NewBars(d.io.Err)}
+	return &drainBars{b: render.NewBars(d.io.Err, d.io.ErrWidth()), width: d.io.ErrWidth}
 }
 
 // say writes a line above the bars. It is false where there are none.
 func (b *drainBars) say(text string) bool {
-	return b != nil && b.b != nil && b.b.Line("  "+oneLine(text)) == nil
+	return b.write("  ", oneLine(text))
+}
+
+// write writes a line above the bars, broken at blanks.
+func (b *drainBars) write(indent, text string) bool {
+	return b != nil && b.b != nil && b.b.Line(strings.Join(wrapped(indent, text, b.width()), "\n")) == nil
+}
+
+// writeRow writes a row of the table above the bars as it is.
+func (b *drainBars) writeRow(text string) {
+	if b.b != nil {
+		b.b.Line(text) //nolint:errcheck // a note
+	}
 }
 
 // draw shows one look.
 func (b *drainBars) draw(since time.Duration, l *progress.DrainLook) {
-	if moves := report.DrainMoves(l); moves != "" {
-		b.say(report.DrainLine(since, l) + "  " + moves)
+	row := report.DrainLine(since, l)
+	moves := report.DrainMoves(l)
+	if b.told = moves != ""; b.told {
+		if w := b.width(); w == 0 || 2+render.Width(row)+2+render.Width(moves) <= w {
+			row, moves = row+"  "+moves, ""
+		}
+		b.writeRow("  " + row)
+		if moves != "" {
+			b.write("        ", moves)
+		}
 	}
 	var bars []render.Bar
 	left := 0
@@ -45,20 +70,25 @@ func (b *drainBars) draw(since time.Duration, l *progress.DrainLook) {
 			left++
 			continue
 		}
-		bars = append(bars, barOf(x))
+		bars = append(bars, barOf(x, b.width()))
 	}
-	head := " " + report.DrainLine(since, l)
+	head := "  " + row
 	if left > 0 {
-		head += fmt.Sprintf("  %d more ready, or not shown", left)
+		head += fmt.Sprintf("  %d more not shown", left)
 	}
 	b.b.Draw(head, bars)
 }
 
-// barOf is the line of one task.
-func barOf(x *progress.DrainTask) render.Bar {
-	out := render.Bar{Key: x.Task.String(), Label: render.Escape(fmt.Sprintf("  %s %s -> %s", x.Task, x.Owner, x.On)), Text: "not known"}
+// barRoom is what the line of a task needs besides the names of two instances
+// and the bar itself, which goes first where there is no room.
+const barRoom = 42
+
+// barOf is the line of one task on a terminal of so many columns.
+func barOf(x *progress.DrainTask, width int) render.Bar {
+	name := func(s string) string { return render.Shorten(render.Escape(s), max(10, (width-barRoom)/2)) }
+	out := render.Bar{Key: x.Task.String(), Label: fmt.Sprintf("  %s %s -> %s", x.Task, name(x.Owner), name(x.On)), Text: "not known"}
 	if x.On == "" {
-		out.Label, out.Text = render.Escape(fmt.Sprintf("  %s %s -> nobody yet", x.Task, x.Owner)), ""
+		out.Label, out.Text = fmt.Sprintf("  %s %s -> nobody yet", x.Task, name(x.Owner)), ""
 	}
 	if x.Remaining != nil {
 		out.Text = render.Int(*x.Remaining) + " to go"
@@ -74,10 +104,10 @@ func barOf(x *progress.DrainTask) render.Bar {
 	return out
 }
 
-// close ends the drawing; what was drawn last stays.
+// close ends the drawing; what was drawn last stays, once.
 func (b *drainBars) close() {
 	if b != nil && b.b != nil {
-		b.b.Close()
+		b.b.Close(!b.told)
 		b.b = nil
 	}
 }

@@ -181,7 +181,7 @@ func (w *drainWait) tell(at time.Time) {
 	if !changed {
 		note = w.holdUp()
 	}
-	if note != "" && len([]rune(row))+len([]rune(note))+3 <= sayWidth {
+	if note != "" && render.Width(row)+render.Width(note)+3 <= w.m.d.sayWidth() {
 		row, note = row+"  "+note, ""
 	}
 	w.m.row(row)

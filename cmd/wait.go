@@ -270,7 +270,7 @@ func (w *waiting) tell(at time.Time) {
 	w.told, w.toldAt = text, at
 	lead := w.since(at)
 	for _, l := range lines {
-		for _, part := range render.Wrap(oneLine(l), sayWidth-len(lead)-2) {
+		for _, part := range render.Wrap(oneLine(l), max(20, w.o.d.sayWidth()-len(lead)-2)) {
 			fmt.Fprintf(w.o.d.io.Err, "%s  %s\n", lead, part) //nolint:errcheck // a note
 			lead = strings.Repeat(" ", len(lead))
 		}

@@ -152,7 +152,7 @@ func (w *watching) step(at time.Time, g *model.Group, err error) (bool, error) {
 	if !w.seen {
 		w.seen = true
 		w.o.d.note("watching group %s: %s, %s; Ctrl-C ends it", g.ID, g.State, render.Count(members(g), "member"))
-		printError(w.o.d.io.Err, partialOf([]*model.Group{g}))
+		printError(w.o.d.io, partialOf([]*model.Group{g}))
 	}
 	for _, e := range w.watcher.Look(g, at) {
 		if err := w.show(report.NewEvent(g, e)); err != nil {

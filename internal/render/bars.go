@@ -53,18 +53,16 @@ type Bar struct {
 	Total   int64 // 0: not known
 }
 
-// NewBars begins to draw on w, a terminal.
-func NewBars(w io.Writer) *Bars {
-	b := &Bars{p: mpb.New(mpb.WithOutput(w), mpb.WithAutoRefresh(), mpb.WithWidth(barsWidth)), by: map[string]*barLine{}}
+// NewBars begins to draw on w, a terminal. The width, in columns, counts where
+// w does not tell its own.
+func NewBars(w io.Writer, width int) *Bars {
+	b := &Bars{p: mpb.New(mpb.WithOutput(w), mpb.WithAutoRefresh(), mpb.WithWidth(width)), by: map[string]*barLine{}}
 	b.head = &barLine{}
 	b.head.bar = b.p.New(0, mpb.NopStyle(), mpb.PrependDecorators(decor.Any(b.head.left)))
 	return b
 }
 
-const (
-	barWidth  = 20 // columns of a bar itself
-	barsWidth = 80 // columns of a line where the terminal does not tell its size
-)
+const barWidth = 20 // columns of a bar itself
 
 // Draw shows a heading and bars in the order given; a bar that is not among
 // them any more goes.
@@ -100,11 +98,12 @@ func (b *Bars) Line(text string) error {
 	return err
 }
 
-// Close ends the drawing. The heading of the last one stays, and all lines.
-func (b *Bars) Close() {
+// Close ends the drawing. All lines stay, and the heading of the last one where
+// that is asked for.
+func (b *Bars) Close(heading bool) {
 	for _, l := range b.by {
 		l.bar.Abort(true)
 	}
-	b.head.bar.Abort(false)
+	b.head.bar.Abort(!heading)
 	b.p.Wait()
 }

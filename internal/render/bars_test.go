@@ -40,7 +40,7 @@ func (t *terminal) shows(tb testing.TB, text string) {
 // them, and a bar that is over goes.
 func TestBars(t *testing.T) {
 	out := &terminal{}
-	b := NewBars(out)
+	b := NewBars(out, 80)
 	b.Draw("  5s  owns 2", []Bar{
 		{Key: "0_2", Label: "0_2 pod-a", Text: "8,112 to go", Current: 50, Total: 100}, {Key: "0_5", Label: "0_5 pod-b", Text: "not known"},
 	})
@@ -59,7 +59,7 @@ func TestBars(t *testing.T) {
 	}
 	b.Draw("  7s  owns 0", nil)
 	done := make(chan struct{})
-	go func() { b.Close(); close(done) }()
+	go func() { b.Close(true); close(done) }()
 	select {
 	case <-done:
 	case <-time.After(10 * time.Second):

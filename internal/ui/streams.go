@@ -21,9 +21,10 @@ type Streams struct {
 
 	InTTY, OutTTY, ErrTTY bool
 
-	Color Mode                             // --color
-	Size  func() int                       // columns of the terminal behind Out, 0 when unknown; nil: unknown
-	Env   func(name string) (string, bool) // nil: an empty environment
+	Color   Mode                             // --color
+	Size    func() int                       // columns of the terminal behind Out, 0 when unknown; nil: unknown
+	ErrSize func() int                       // of that behind Err; nil: as Size
+	Env     func(name string) (string, bool) // nil: an empty environment
 }
 
 // System returns the streams of this process.
@@ -31,14 +32,19 @@ func System() *Streams {
 	return &Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: isTerminal(os.Stdin), OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
-		Size: func() int {
-			w, _, err := term.GetSize(int(os.Stdout.Fd()))
-			if err != nil {
-				return 0
-			}
-			return w
-		},
+		Size: sizeOf(os.Stdout), ErrSize: sizeOf(os.Stderr),
 		Env: os.LookupEnv,
+	}
+}
+
+// sizeOf gives the columns of the terminal behind a file when asked.
+func sizeOf(f *os.File) func() int {
+	return func() int {
+		w, _, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return 0
+		}
+		return w
 	}
 }
 
@@ -53,7 +59,19 @@ const DefaultWidth = 80
 // limit), else COLUMNS when it is a positive number, else the size of the
 // terminal, else DefaultWidth.
 func (s *Streams) Width() int {
-	if !s.OutTTY {
+	return s.columns(s.OutTTY, s.Size)
+}
+
+// ErrWidth is Width for Err.
+func (s *Streams) ErrWidth() int {
+	if s.ErrSize == nil {
+		return s.columns(s.ErrTTY, s.Size)
+	}
+	return s.columns(s.ErrTTY, s.ErrSize)
+}
+
+func (s *Streams) columns(terminal bool, size func() int) int {
+	if !terminal {
 		return 0
 	}
 	if v, _ := s.env("COLUMNS"); v != "" {
@@ -61,8 +79,8 @@ func (s *Streams) Width() int {
 			return n
 		}
 	}
-	if s.Size != nil {
-		if n := s.Size(); n > 0 {
+	if size != nil {
+		if n := size(); n > 0 {
 			return n
 		}
 	}

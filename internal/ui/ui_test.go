@@ -65,6 +65,26 @@ func TestWidth(t *testing.T) {
 	}
 }
 
+// Lines on stderr break by the terminal behind it, whatever stdout is.
+func TestErrWidth(t *testing.T) {
+	size := func(n int) func() int { return func() int { return n } }
+	for _, c := range []struct {
+		name string
+		s    Streams
+		want int
+	}{
+		{"pipe", Streams{OutTTY: true, Size: size(100), ErrSize: size(90)}, 0},
+		{"its own", Streams{ErrTTY: true, Size: size(0), ErrSize: size(90)}, 90},
+		{"that of stdout", Streams{ErrTTY: true, Size: size(100)}, 100},
+		{"COLUMNS", Streams{ErrTTY: true, ErrSize: size(90), Env: env("COLUMNS=70")}, 70},
+		{"size unknown", Streams{ErrTTY: true, ErrSize: size(0)}, DefaultWidth},
+	} {
+		if got := c.s.ErrWidth(); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
 func TestConfirm(t *testing.T) {
 	for in, want := range map[string]bool{"y\n": true, "YES\n": true, " y ": true, "n\n": false, "\n": false, "": false, "yep\n": false} {
 		var out bytes.Buffer
