@@ -24,6 +24,8 @@ type Seat struct {
 	closed chan struct{}
 	once   sync.Once
 
+	commits *commits
+
 	mu      sync.Mutex
 	hurried bool
 	going   bool      // it leaves or crashed: no round concerns the handler any more
@@ -36,7 +38,8 @@ type Seat struct {
 	session Session   // of the last Assigned
 	pending Session   // of the round that goes on: what the sync brought
 
-	forgotten bool // with mute: the coordinator does not know it any more
+	forgotten bool                // with mute: the coordinator does not know it any more
+	ids       map[string][16]byte // of topics
 }
 
 // Open starts to join and returns at once.
@@ -44,7 +47,7 @@ func Open(o Options) (*Seat, error) {
 	if err := o.defaults(); err != nil {
 		return nil, err
 	}
-	s := &Seat{o: o, opened: make(chan struct{}), closed: make(chan struct{})}
+	s := &Seat{o: o, opened: make(chan struct{}), closed: make(chan struct{}), commits: newCommits(), ids: map[string][16]byte{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.end = cancel
 	opts, err := o.Network.Over(o.Opts)
@@ -128,6 +131,7 @@ func (s *Seat) assigned() {
 	session, going := s.session, s.going
 	s.mu.Unlock()
 	if !going {
+		s.learnIDs()
 		s.o.Handler.Assigned(session)
 	}
 }
@@ -245,8 +249,18 @@ func (s *Seat) Crash() {
 	s.once.Do(s.close)
 }
 
+// background runs f beside all else, unless the seat is about to be closed.
+func (s *Seat) background(f func()) {
+	s.commits.mu.Lock()
+	defer s.commits.mu.Unlock()
+	if !s.commits.closed {
+		s.watch.Go(f)
+	}
+}
+
 func (s *Seat) close() {
 	close(s.closed)
+	s.commits.close()
 	s.end()
 	s.client.Close()
 	s.watch.Wait()

@@ -1,0 +1,64 @@
+package seat
+
+import (
+	"context"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// topicIDAge is how old the client's own picture of a topic may be that an id
+// is taken from.
+const topicIDAge = time.Second
+
+// topicIDs gives the ids of topics. Those of the sources are known since the
+// first round, so that a commit by which a task stops waits for nothing else.
+func (s *Seat) topicIDs(ctx context.Context, topics []kmsg.OffsetCommitRequestTopic) (map[string][16]byte, error) {
+	ids, meta := map[string][16]byte{}, kmsg.NewPtrMetadataRequest()
+	s.mu.Lock()
+	for _, t := range topics {
+		if id, ok := s.ids[t.Topic]; ok {
+			ids[t.Topic] = id
+			continue
+		}
+		rt := kmsg.NewMetadataRequestTopic()
+		rt.Topic = kmsg.StringPtr(t.Topic)
+		meta.Topics = append(meta.Topics, rt)
+	}
+	s.mu.Unlock()
+	if len(meta.Topics) == 0 {
+		return ids, nil
+	}
+	resp, err := s.client.RequestCachedMetadata(ctx, meta, topicIDAge)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range resp.Topics {
+		if t.Topic != nil && t.ErrorCode == 0 {
+			ids[*t.Topic], s.ids[*t.Topic] = t.TopicID, t.TopicID
+		}
+	}
+	return ids, nil
+}
+
+// learnIDs finds the ids of the sources that are not known, in the background.
+func (s *Seat) learnIDs() {
+	var topics []kmsg.OffsetCommitRequestTopic
+	for _, name := range s.o.Sources {
+		topics = append(topics, kmsg.OffsetCommitRequestTopic{Topic: name})
+	}
+	s.background(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), s.o.SessionTimeout)
+		defer cancel()
+		_, _ = s.topicIDs(ctx, topics) // or when it commits first
+	})
+}
+
+// forgetID has an id asked for again.
+func (s *Seat) forgetID(topic string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.ids, topic)
+}
