@@ -50,7 +50,8 @@ func three(t testing.TB, group string, seeds []string) *Job {
 }
 
 // Finish looks at the end whether every record was counted, once where nothing
-// crashed, and by one active at a time.
+// crashed, by one active at a time, and whether no task of an instance that was
+// drained restored cold.
 func (j *Job) Finish(crashed bool) {
 	j.T.Helper()
 	j.Produce(20)
@@ -65,6 +66,7 @@ func (j *Job) Finish(crashed bool) {
 	bad = append(bad, j.copies()...)
 	bad = append(bad, j.overlaps()...)
 	bad = append(bad, j.badRounds()...)
+	bad = append(bad, j.cold()...)
 	for _, s := range bad {
 		j.T.Error(s)
 	}

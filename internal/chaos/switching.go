@@ -52,6 +52,15 @@ func SwitchAndBack(t testing.TB, group string, seeds []string, warm uint64, boun
 	return pauses
 }
 
+// Idle is the longest time that a task was without an active, whatever the
+// cause.
+func (j *Job) Idle() time.Duration {
+	if g := j.gaps(); len(g) > 0 {
+		return g[0].length
+	}
+	return 0
+}
+
 // GroupType is the protocol type of the job's group.
 func (j *Job) GroupType() string {
 	d, err := j.adm.DescribeGroups(context.Background(), j.O.Group)

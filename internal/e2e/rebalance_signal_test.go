@@ -27,7 +27,14 @@ type told struct {
 // begins.
 func (c *cluster) signalAt(t testing.TB, group, step string, s os.Signal) *told {
 	t.Helper()
-	cmd := streamctlCmd(t.Context(), t, "rebalance", group, "--yes", "-v", "--bootstrap-server", c.addrs[0])
+	return c.signalled(t, "visitor: "+step, s, "rebalance", group, "--yes", "-v")
+}
+
+// signalled starts a command and sends it the signal once a line on stderr has
+// these words.
+func (c *cluster) signalled(t testing.TB, says string, s os.Signal, args ...string) *told {
+	t.Helper()
+	cmd := streamctlCmd(t.Context(), t, append(args, "--bootstrap-server", c.addrs[0])...)
 	pipe, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -38,9 +45,11 @@ func (c *cluster) signalAt(t testing.TB, group, step string, s os.Signal) *told 
 	}
 	go func() {
 		defer close(w.done)
+		sent := false
 		for sc := bufio.NewScanner(pipe); sc.Scan(); {
-			if sc.Text() == "visitor: "+step {
+			if !sent && strings.Contains(sc.Text(), says) {
 				_ = cmd.Process.Signal(s) // Wait tells
+				sent = true
 			}
 			w.mu.Lock()
 			w.lines = append(w.lines, sc.Text())

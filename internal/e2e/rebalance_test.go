@@ -12,7 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// changeDoc is what the tests read of a Change of rebalance and remove-member.
+// changeDoc is what the tests read of a Change.
 type changeDoc struct {
 	Kind, Change, Group string
 	Done                bool
@@ -28,11 +28,36 @@ type changeDoc struct {
 	}
 	RemoveMember *struct {
 		Members []struct {
-			Member  string
-			Removed bool
-			Tasks   []string
+			Member, Instance string
+			Removed          bool
+			Tasks            []string
 		}
 	} `json:"remove_member"`
+	Mode *struct {
+		Epoch       *int64
+		DelayMs     *int64   `json:"initial_delay_ms"`
+		PauseMs     *int64   `json:"pause_ms"`
+		RolledBack  bool     `json:"rolled_back"`
+		NotFollowed []string `json:"not_followed"`
+	}
+	Leaving *struct {
+		Marks []struct {
+			Mark, Instance         string
+			Before, Honoured, Gone bool
+		}
+		HandedOver []struct {
+			Task, To string
+			Cold     *bool
+		} `json:"handed_over"`
+	}
+	Replace *struct {
+		Resumed  bool
+		Old, New []string
+		Steps    []struct {
+			Step string
+			Done bool
+		}
+	}
 	Wait *struct {
 		Met      bool
 		WaitedMs int64 `json:"waited_ms"`
