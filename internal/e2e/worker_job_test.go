@@ -75,9 +75,16 @@ func (j workerJob) gone(name string) {
 	}
 }
 
-// upgrading are the settings of a job that begins in that mode.
-func upgrading() worker.Settings {
+// evenly are the settings of a job whose instances get as many tasks each.
+func evenly() worker.Settings {
 	s := worker.DefaultSettings()
+	s.BalancingFactor = 1000
+	return s
+}
+
+// upgrading are the same for a job that begins in that mode.
+func upgrading() worker.Settings {
+	s := evenly()
 	s.Mode = worker.Upgrading
 	return s
 }
