@@ -14,6 +14,7 @@ type Leaving struct {
 	At       time.Time      // by the clock of the tool, for people only
 	Who      string
 	Reason   string // "" for none
+	Name     string // what the tool called the instance, for people; "" where it does not say
 
 	Offset int64 // of the record read; not part of the value
 }
@@ -26,6 +27,7 @@ type leavingWire struct {
 	At        *string `json:"at"`
 	Who       *string `json:"who"`
 	Reason    *string `json:"reason"`
+	Name      *string `json:"name,omitempty"`
 }
 
 // Record gives the record that marks an instance, by its UUID.
@@ -33,7 +35,7 @@ func (l Leaving) Record(instance string) (Record, error) {
 	if !isUUID(instance) {
 		return Record{}, notUUID(instance)
 	}
-	w := leavingWire{schema: ours(), Mark: &l.Mark, At: written(l.At), Who: &l.Who, Reason: orNull(l.Reason)}
+	w := leavingWire{schema: ours(), Mark: &l.Mark, At: written(l.At), Who: &l.Who, Reason: orNull(l.Reason), Name: orNull(cut(l.Name))}
 	if l.Timeout != nil {
 		w.TimeoutMs = ref(l.Timeout.Milliseconds())
 	}
@@ -59,6 +61,7 @@ func DecodeLeaving(value []byte) (Leaving, error) {
 		At:     f.time("at", w.At),
 		Who:    f.text("who", w.Who),
 		Reason: f.optionalText("reason", w.Reason),
+		Name:   f.optionalText("name", w.Name),
 	}
 	if w.TimeoutMs != nil {
 		l.Timeout = ref(time.Duration(f.number("timeout_ms", w.TimeoutMs, 0, MaxTimeout.Milliseconds())) * time.Millisecond)

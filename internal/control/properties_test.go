@@ -118,7 +118,18 @@ func drawStatus(t *rapid.T) control.Status {
 	if rapid.Bool().Draw(t, "leads") {
 		s.Round = drawRound(t)
 	}
+	if s.Source == control.SourcePlugIn {
+		s.Members = drawIDs(t, "members")
+	}
 	return s
+}
+
+// drawIDs gives ids, nil for none.
+func drawIDs(t *rapid.T, name string) []string {
+	if ids := rapid.SliceOfN(rapid.StringN(1, 20, 60), 0, 3).Draw(t, name); len(ids) > 0 {
+		return ids
+	}
+	return nil
 }
 
 func drawRound(t *rapid.T) *control.Round {
@@ -133,7 +144,8 @@ func drawRound(t *rapid.T) *control.Round {
 			ScaleDownTimeoutMs:    drawMaybe(t, "timeout", rapid.Int64Range(0, math.MaxInt64)),
 		},
 		Topology: []control.Subtopology{}, Instances: []control.RoundInstance{},
-		MarksVoid: rapid.Bool().Draw(t, "void"), AnotherRound: rapid.Bool().Draw(t, "another"),
+		FollowUpMs: drawMaybe(t, "follow-up", rapid.Int64Range(100, 3_600_000)),
+		MarksVoid:  rapid.Bool().Draw(t, "void"), AnotherRound: rapid.Bool().Draw(t, "another"),
 	}
 	for i := range rapid.Int32Range(0, 3).Draw(t, "subtopologies") {
 		r.Topology = append(r.Topology, control.Subtopology{

@@ -10,6 +10,8 @@ const (
 	maxSubtopologies = 10_000
 	maxInstances     = 10_000
 	maxTopics        = 10_000 // in one list
+
+	minFollowUpMs, maxFollowUpMs = 100, 3_600_000 // docs/protocol/plug-in.md, Settings
 )
 
 // Round is what the leader says of the whole round.
@@ -20,6 +22,7 @@ type Round struct {
 	Instances    []RoundInstance // sorted by id
 	MarksVoid    bool            // no instance stays, so the marks do not count
 	AnotherRound bool            // another round follows at once
+	FollowUpMs   *int64          // a plug-in's time between rounds while learners run; nil: not told
 }
 
 // Settings are the leader's settings (docs/protocol/metadata.md, As JSON).
@@ -61,6 +64,7 @@ type roundWire struct {
 	Instances    []roundInstanceWire `json:"instances"`
 	MarksVoid    *bool               `json:"marks_void"`
 	AnotherRound *bool               `json:"another_round"`
+	FollowUpMs   *int64              `json:"followup_interval_ms,omitempty"`
 }
 
 type settingsWire struct {
@@ -106,6 +110,7 @@ func (r *Round) wire() *roundWire {
 		Instances:    []roundInstanceWire{},
 		MarksVoid:    &r.MarksVoid,
 		AnotherRound: &r.AnotherRound,
+		FollowUpMs:   r.FollowUpMs,
 	}
 	for _, t := range slices.SortedFunc(slices.Values(r.Topology), bySubtopology) {
 		w.Topology = append(w.Topology, subtopologyWire{
@@ -132,6 +137,9 @@ func (f *fields) round(field string, w *roundWire) *Round {
 		Instances:    []RoundInstance{},
 		MarksVoid:    need(f, field+".marks_void", w.MarksVoid),
 		AnotherRound: need(f, field+".another_round", w.AnotherRound),
+	}
+	if w.FollowUpMs != nil {
+		r.FollowUpMs = ref(f.number(field+".followup_interval_ms", w.FollowUpMs, minFollowUpMs, maxFollowUpMs))
 	}
 	f.list(field+".topology", w.Topology == nil, len(w.Topology), maxSubtopologies)
 	f.list(field+".instances", w.Instances == nil, len(w.Instances), maxInstances)

@@ -8,6 +8,8 @@ import (
 const (
 	maxMarks = 100     // that one instance honours
 	maxTasks = 100_000 // of one instance
+
+	maxMembers = 1000 // of one instance
 )
 
 // Source is what wrote a status.
@@ -37,8 +39,13 @@ type Status struct {
 	Expired     bool   // its time is up and its tasks are closed; only with Leaving
 	RemainingMs *int64 // how much longer it waits; nil: no deadline, or not leaving
 	Workers     int32
-	Tasks       []Task // sorted by id, each once
-	Round       *Round // nil: it does not lead
+	Members     []string // ids of the members it had then, of a plug-in; nil: not told
+	Tasks       []Task   // sorted by id, each once
+	Round       *Round   // nil: it does not lead
+
+	ClientID string    // that its client ids begin with; "" where it does not say
+	Host     string    // as it calls it; "" where it does not say
+	Left     Departure // with Tasks empty: it has closed all
 
 	Offset int64 // of the record read; not part of the value
 }
@@ -58,7 +65,11 @@ type statusWire struct {
 	Expired     *bool        `json:"expired"`
 	RemainingMs *int64       `json:"remaining_ms"`
 	Workers     *int64       `json:"workers"`
+	Members     []string     `json:"members,omitempty"`
 	Tasks       []taskWire   `json:"tasks"`
+	ClientID    *string      `json:"client_id,omitempty"`
+	Host        *string      `json:"host,omitempty"`
+	Left        *string      `json:"left,omitempty"`
 	Round       *roundWire   `json:"round"`
 }
 
@@ -121,7 +132,11 @@ func (s *Status) wire() statusWire {
 		Expired:     &s.Expired,
 		RemainingMs: s.RemainingMs,
 		Workers:     ref(int64(s.Workers)),
+		Members:     s.Members,
 		Tasks:       tasksWire(s.Tasks),
+		ClientID:    orNull(cut(s.ClientID)),
+		Host:        orNull(cut(s.Host)),
+		Left:        orNull(string(s.Left)),
 		Round:       s.Round.wire(),
 	}
 }
@@ -146,6 +161,9 @@ func DecodeStatus(value []byte) (Status, error) {
 		RemainingMs: f.optionalNumber("remaining_ms", w.RemainingMs),
 		Workers:     f.count("workers", w.Workers),
 		Tasks:       f.tasks("tasks", w.Tasks),
+		ClientID:    f.optionalText("client_id", w.ClientID),
+		Host:        f.optionalText("host", w.Host),
+		Left:        departure(f.optionalText("left", w.Left)),
 	}
 	if w.Source != nil && s.Source != SourceWorker && s.Source != SourcePlugIn {
 		f.wrong("source", "is neither %s nor %s", SourceWorker, SourcePlugIn)
@@ -161,6 +179,9 @@ func DecodeStatus(value []byte) (Status, error) {
 	}
 	if s.RemainingMs != nil && !s.Leaving {
 		f.wrong("remaining_ms", "is set of an instance that is not leaving")
+	}
+	if w.Members != nil {
+		s.Members = f.ids("members", w.Members, maxMembers)
 	}
 	if w.Round != nil {
 		s.Round = f.round("round", w.Round)

@@ -26,26 +26,21 @@ type plugInRound struct {
 // looked at: a round is fresh while its tasks are those that the members have.
 func (b *groupBuilder) readPlugIn() {
 	p := &model.PlugIn{}
+	var r *plugInRound
 	var newest *control.Status
 	if b.control != nil {
 		p.Leader, newest = b.control.PlugInRound()
 	}
-	has := map[string]bool{}
-	for i := range b.members {
-		m := &b.members[i]
-		if m.instance == "" {
-			continue
+	if newest != nil {
+		r = &plugInRound{Round: newest.Round, tasks: map[string]map[model.TaskID]*control.Task{}}
+		r.index(p)
+		p.Stale = b.disagrees(r)
+		if p.Stale == "" && b.startedAnew(p.Leader) {
+			p.Stale = "instance " + p.Leader + ", which led it, was started anew"
 		}
-		_, tagged := m.tags[plugInTag]
-		has[m.instance] = has[m.instance] || tagged || b.hasPlugIn(m.instance, newest)
+		p.Fresh = p.Stale == ""
 	}
-	for _, id := range sortedKeys(has) {
-		if has[id] {
-			p.Has = append(p.Has, id)
-		} else {
-			p.Lacks = append(p.Lacks, id)
-		}
-	}
+	b.whoHasPlugIn(p)
 	if len(p.Has) == 0 {
 		return
 	}
@@ -60,27 +55,51 @@ func (b *groupBuilder) readPlugIn() {
 			p.Leaving = append(p.Leaving, in.ID)
 		}
 	}
-	r := &plugInRound{Round: newest.Round, tasks: map[string]map[model.TaskID]*control.Task{}}
-	r.index(p)
-	if p.Stale = b.disagrees(r); p.Stale == "" {
-		p.Fresh = true
+	if p.Fresh {
 		b.usePlugIn(r, newest)
 	}
 }
 
-// hasPlugIn reports whether a status tells that an instance has it: its own, or
-// the newest round.
-func (b *groupBuilder) hasPlugIn(instance string, newest *control.Status) bool {
-	if b.control != nil {
-		if s, ok := b.control.Status[instance]; ok && s.Source == control.SourcePlugIn {
-			return true
+// whoHasPlugIn tells the instances that have our assignor from those that are not
+// known to: by a client tag, by a status of what runs there now, or as the leader
+// of the present round.
+func (b *groupBuilder) whoHasPlugIn(p *model.PlugIn) {
+	has := map[string]bool{}
+	for i := range b.members {
+		m := &b.members[i]
+		if m.instance == "" {
+			continue
+		}
+		_, tagged := m.tags[plugInTag]
+		has[m.instance] = has[m.instance] || tagged || b.toldBy(m) || p.Fresh && m.instance == p.Leader
+	}
+	for _, id := range sortedKeys(has) {
+		if has[id] {
+			p.Has = append(p.Has, id)
+		} else {
+			p.Lacks = append(p.Lacks, id)
 		}
 	}
-	if newest == nil {
+}
+
+// toldBy reports whether the status of its instance is by this member, or by one
+// that was there with it: then that instance has our assignor. One whose members
+// are all others by now was started anew, maybe without it.
+func (b *groupBuilder) toldBy(m *builtMember) bool {
+	if b.control == nil {
 		return false
 	}
-	in := newest.Round.Of(instance)
-	return in != nil && in.PlugIn
+	s, ok := b.control.Status[m.instance]
+	return ok && s.Source == control.SourcePlugIn && slices.Contains(s.Members, m.ID)
+}
+
+// startedAnew reports whether no member of an instance is one that its status
+// names, so that rounds came after it that it did not lead. Static members come
+// back under other ids without a round.
+func (b *groupBuilder) startedAnew(instance string) bool {
+	return len(b.control.Status[instance].Members) > 0 && !slices.ContainsFunc(b.members, func(m builtMember) bool {
+		return m.instance == instance && (m.InstanceID != "" || b.toldBy(&m))
+	})
 }
 
 // index finds the tasks by instance, and lists the learners.
@@ -188,7 +207,7 @@ func (b *groupBuilder) usePlugIn(r *plugInRound, s *control.Status) {
 	b.g.Positions = model.Positions{Basis: model.PositionsStatus, AsOf: &at}
 	b.g.Assignor = LearnerProtocol
 	b.factor = r.Settings.BalancingFactor
-	b.g.Facts.Settings = plugInSettings(&r.Settings)
+	b.g.Facts.Settings = plugInSettings(r.Round)
 	for i := range b.members {
 		in := r.Of(b.members[i].instance)
 		b.members[i].stays = r.MarksVoid || !in.Leaving
@@ -196,8 +215,9 @@ func (b *groupBuilder) usePlugIn(r *plugInRound, s *control.Status) {
 }
 
 // plugInSettings are the leader's settings by their names.
-func plugInSettings(s *control.Settings) []model.Setting {
+func plugInSettings(r *control.Round) []model.Setting {
 	const source = model.SourceGroupConfig
+	s := &r.Settings
 	out := []model.Setting{
 		{Key: "acceptable.recovery.lag", Value: strconv.FormatInt(s.AcceptableRecoveryLag, 10), Source: source},
 		{Key: "num.standby.replicas", Value: strconv.Itoa(int(s.StandbyReplicas)), Source: source},
@@ -208,6 +228,9 @@ func plugInSettings(s *control.Settings) []model.Setting {
 	}
 	if s.ScaleDownTimeoutMs != nil {
 		out = append(out, model.Setting{Key: "scale.down.timeout.ms", Value: strconv.FormatInt(*s.ScaleDownTimeoutMs, 10), Source: source})
+	}
+	if r.FollowUpMs != nil {
+		out = append(out, model.Setting{Key: "streamctl.followup.interval.ms", Value: strconv.FormatInt(*r.FollowUpMs, 10), Source: source})
 	}
 	slices.SortFunc(out, func(x, y model.Setting) int { return strings.Compare(x.Key, y.Key) })
 	return out

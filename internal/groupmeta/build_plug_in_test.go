@@ -13,9 +13,10 @@ import (
 
 // told is what a leader says of a round: by instance "0_0 learner 300".
 func told(leader string, instances map[string][]string, change func(*control.Status)) control.Record {
-	warmups := int64(2)
+	warmups, followUp := int64(2), int64(1500)
 	r := &control.Round{
-		Settings: control.Settings{BalancingFactor: 1500, AcceptableRecoveryLag: 100, MaxLearners: &warmups, RejoinPolicy: "eager"},
+		FollowUpMs: &followUp,
+		Settings:   control.Settings{BalancingFactor: 1500, AcceptableRecoveryLag: 100, MaxLearners: &warmups, RejoinPolicy: "eager"},
 		Topology: []control.Subtopology{
 			{ID: 0, Stateful: true, Partitions: 6, SourceTopics: []string{"orders"}, ChangelogTopics: []string{"shop-bykey-changelog"}, Stores: []string{"bykey"}},
 			{ID: 1, Partitions: 6, RepartitionSourceTopics: []string{"shop-byvalue-repartition"}},
@@ -38,6 +39,7 @@ func told(leader string, instances map[string][]string, change func(*control.Sta
 		r.Instances = append(r.Instances, in)
 	}
 	s := control.Status{Source: control.SourcePlugIn, Software: "streamctl-streams", Version: "0.3.0", At: start().Add(-9 * time.Second), Workers: 1, Round: r}
+	s.Members = []string{leader + "-StreamThread-1-consumer-0000"} // the app's first member leads
 	if change != nil {
 		change(&s)
 	}
@@ -91,6 +93,9 @@ func TestPlugInRound(t *testing.T) {
 	top := g.Topology
 	if top.Source != "status" || len(top.Uncertain) != 0 || top.Subtopologies[0].Inferred || !slices.Equal(top.Subtopologies[0].Stores, []string{"bykey"}) || *top.Subtopologies[1].Stateful {
 		t.Errorf("topology %+v", top)
+	}
+	if !slices.Contains(g.Facts.Settings, model.Setting{Key: "streamctl.followup.interval.ms", Value: "1500", Source: model.SourceGroupConfig}) {
+		t.Errorf("settings %+v", g.Facts.Settings)
 	}
 	if g.Balance.Factor != 1.5 || g.Timing.Standbys == nil || *g.Timing.Standbys != 0 || g.Timing.StandbysSource != model.SourceGroupConfig {
 		t.Errorf("balance %+v, timing %+v", g.Balance, g.Timing)
@@ -146,6 +151,41 @@ func TestPlugInRoundThatHandsOver(t *testing.T) {
 	}
 	wantText(t, "0_0", shown(g, "0_0"), "b standby parked")
 	wantText(t, "0_1", shown(g, "0_1"), "b learner")
+}
+
+// A status that was left by what ran in an instance before it was started anew
+// tells nothing of what runs there now: whether it has the jar, nor that its round
+// is the present one. Static members come back under other ids without a round.
+func TestPlugInStatusLeftBehind(t *testing.T) {
+	before := func(s *control.Status) { s.Members = []string{"a-StreamThread-1-consumer-9999"} }
+	for name, c := range map[string]struct {
+		tag, static string
+		change      func(*control.Status)
+		has, stale  string
+	}{
+		"as it was":      {"", "", nil, "a", ""},
+		"anew":           {"", "", before, "", ""},
+		"anew, with tag": {"streamctl", "", before, "b", "instance a, which led it, was started anew"},
+		"anew, static":   {"", "shop-a", before, "a", ""},
+		"does not tell":  {"", "", func(s *control.Status) { s.Members = nil }, "a", ""},
+	} {
+		a, round := learning()
+		a.members[0].static, a.members[1].tags = c.static, c.tag
+		g := build(t, withControl(a.snapshot(), told("a", round, c.change)), groupmeta.BuildOptions{})
+		if c.has == "" {
+			if g.PlugIn != nil || g.Positions.Basis != model.PositionsLastRound {
+				t.Errorf("%s: plug-in %+v, positions %+v", name, g.PlugIn, g.Positions)
+			}
+			continue
+		}
+		if p := g.PlugIn; p == nil || len(p.Has) != 1 || p.Has[0] != process(c.has).String() || p.Fresh != (c.stale == "") {
+			t.Errorf("%s: plug-in %+v", name, g.PlugIn)
+			continue
+		}
+		if c.stale != "" {
+			wantText(t, name, finding(g, model.FindingMixedPlugIn), "1 instance has the plug-in (b), 1 instance is not known to have it (a); the last round was not led by one of these: "+c.stale+"; while one without it leads, marks do nothing")
+		}
+	}
 }
 
 // Where no leader has told of a round, a client tag tells who has it; without

@@ -62,6 +62,26 @@ func TestPlugInDrain(t *testing.T) {
 	}
 }
 
+// The time between follow-ups is the leader's, where it tells it; else it is
+// assumed, and that is said.
+func TestPlugInFollowUp(t *testing.T) {
+	for told, want := range map[string]string{"": "follow-up 5s:", "1500": "follow-up 1.5s:"} {
+		g := plugged(t)
+		if told != "" {
+			g.in.Settings = append(g.in.Settings, Setting{KeyFollowUp, told, "group config"})
+		}
+		p := g.plan(Options{Changes: []Change{Leaving{Instance: "P2"}}})
+		if !strings.Contains(p.told(), want) {
+			t.Errorf("told %q: %s", told, p.told())
+		}
+		if assumed := slices.ContainsFunc(p.Findings, func(f Finding) bool {
+			return f.Text == "the leader's streamctl.followup.interval.ms is not told: taken as 5000 ms (--set)"
+		}); assumed != (told == "") {
+			t.Errorf("told %q: findings %+v", told, p.Findings)
+		}
+	}
+}
+
 // With a restore rate follow-ups go by without a move until copies have caught
 // up; a deadline that comes before moves the tasks as they are.
 func TestPlugInDeadline(t *testing.T) {

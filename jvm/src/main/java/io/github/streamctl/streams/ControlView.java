@@ -1,7 +1,9 @@
 package io.github.streamctl.streams;
 
 import com.grack.nanojson.JsonObject;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
@@ -17,8 +19,8 @@ final class ControlView {
   /** By process: the mark on it. */
   final SortedMap<String, Mark> marks = new TreeMap<>();
 
-  /** Processes whose plug-in wrote the status that they have, and the offset of that record. */
-  final SortedMap<String, Long> plugIns = new TreeMap<>();
+  /** Processes whose plug-in wrote the status that they have, and the ids of the members that they had then. */
+  final SortedMap<String, Set<String>> plugIns = new TreeMap<>();
 
   /** The newest round that a status tells of, null when none does. */
   Round round;
@@ -73,12 +75,13 @@ final class ControlView {
   }
 
   private void applyStatus(String process, byte[] value, long offset) {
-    boolean plugIn = false;
+    Set<String> members = null; // not by a plug-in
     try {
       if (value != null && value.length > 0) {
         JsonObject status = Json.parse(value);
-        Round r = "plug-in".equals(status.get("source")) ? Round.of(status) : null;
-        plugIn = "plug-in".equals(status.get("source"));
+        boolean plugIn = "plug-in".equals(status.get("source"));
+        Round r = plugIn ? Round.of(status) : null;
+        members = plugIn ? members(status) : null;
         if (r != null) {
           round = r;
           leader = process;
@@ -88,11 +91,21 @@ final class ControlView {
     } catch (Json.BadValue e) {
       LOG.debug("control topic: the status of process {} at offset {} {}", process, offset, e.getMessage());
     }
-    put(plugIns, process, plugIn ? offset : null);
+    put(plugIns, process, members);
     if (process.equals(leader) && offset > roundOffset) {
       round = null; // its record of that round was overwritten
       leader = null;
     }
+  }
+
+  private static Set<String> members(JsonObject status) throws Json.BadValue {
+    Set<String> out = new HashSet<>();
+    if (status.get("members") != null) {
+      for (Object id : Json.list(status, "members", StatusRecord.MAX_MEMBERS)) {
+        out.add(String.valueOf(id));
+      }
+    }
+    return out;
   }
 
   private static <V> void put(Map<String, V> map, String process, V value) {

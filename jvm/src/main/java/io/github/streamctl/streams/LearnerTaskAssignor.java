@@ -35,6 +35,7 @@ public final class LearnerTaskAssignor implements TaskAssignor {
   private PluginSettings set;
   private Session session;
   private List<String> departed = new ArrayList<>();
+  private List<String> silent = new ArrayList<>();
   private StatusRecord status;
 
   /** For Kafka Streams, which makes it by the name of its class. */
@@ -66,6 +67,7 @@ public final class LearnerTaskAssignor implements TaskAssignor {
       settings.stateful = group.stateful;
       Round before = session.before(self.id);
       departed = session.departed(group, before);
+      silent = session.silent(group);
       LearnerResult result = Target.of(group, settings, before);
       session.led(round(group, result));
       Long followup = followupMs(group, result);
@@ -80,10 +82,23 @@ public final class LearnerTaskAssignor implements TaskAssignor {
     in.maxLearners = c.maxWarmupReplicas();
     in.standbys = c.numStandbyReplicas();
     in.acceptableLag = c.acceptableRecoveryLag();
-    if (!c.rackAwareAssignmentTags().isEmpty() || !"none".equals(c.rackAwareAssignmentStrategy())) {
-      warnOnce("racks and client tags are not looked at: rack.aware.assignment settings do nothing with this assignor");
+    String without = withoutRacks(c);
+    if (without != null) {
+      warnOnce(without);
     }
     return in;
+  }
+
+  /** Says which settings about racks do nothing with this assignor; null when there are none. */
+  static String withoutRacks(AssignmentConfigs c) {
+    List<String> set = new ArrayList<>();
+    if (!c.rackAwareAssignmentTags().isEmpty()) {
+      set.add("rack.aware.assignment.tags " + c.rackAwareAssignmentTags() + ": copies may be where these client tags are the same");
+    }
+    if (!"none".equals(c.rackAwareAssignmentStrategy())) {
+      set.add("rack.aware.assignment.strategy " + c.rackAwareAssignmentStrategy() + ": tasks may be read across racks (client.rack)");
+    }
+    return set.isEmpty() ? null : "this assignor looks at neither racks nor client tags, so these settings do nothing: " + String.join("; ", set);
   }
 
   /** The process that leads: the one with the thread that this assignor runs in. */
@@ -182,6 +197,7 @@ public final class LearnerTaskAssignor implements TaskAssignor {
     s.settings = settings;
     s.result = result;
     s.scaleDownMs = set.scaleDownMs;
+    s.followupMs = set.followupMs;
     s.self = self.id;
     s.at = Instant.now();
     s.offset = session.offset();
@@ -196,10 +212,12 @@ public final class LearnerTaskAssignor implements TaskAssignor {
     }
     StatusRecord said = status;
     List<String> gone = departed;
+    List<String> quiet = silent;
     session.publisher.publish(() -> {
       List<Publisher.Entry> records = new ArrayList<>();
       gone.forEach(id -> records.add(new Publisher.Entry("leaving/" + id, null)));
       records.add(new Publisher.Entry("status/" + said.self, said.value()));
+      quiet.forEach(id -> records.add(new Publisher.Entry("status/" + id, null))); // once there is a newer round
       return records;
     });
   }

@@ -2,6 +2,7 @@ package io.github.streamctl.streams;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,7 @@ final class Session {
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
   private static final Duration IDLE = Duration.ofSeconds(30);
   private static final long FORGET_NS = Duration.ofHours(1).toNanos();
+  private static final int MAX_SILENT = 1_000; // of one round; the rest is for the next ones
   private static final Map<String, Session> ALL = new HashMap<>();
 
   private final ControlReader reader;
@@ -133,7 +135,7 @@ final class Session {
     long now = System.nanoTime();
     firstSeen.keySet().removeIf(id -> known.marks.values().stream().noneMatch(m -> m.id.equals(id)));
     for (Member m : group.members) {
-      m.plugIn |= m.id.equals(self) || known.plugIns.containsKey(m.id);
+      m.plugIn |= m.id.equals(self) || toldBy(m);
       m.mark = known.marks.get(m.id);
       if (m.mark == null) {
         continue;
@@ -143,6 +145,22 @@ final class Session {
       m.remainingMs = timeout == null ? null : Long.valueOf(Math.max(0, timeout - TimeUnit.NANOSECONDS.toMillis(now - seen)));
       m.expired = m.remainingMs != null && m.remainingMs == 0;
     }
+  }
+
+  /** Its status is by members that it still has. One that has none of them left was started anew, maybe without the jar. */
+  private boolean toldBy(Member m) {
+    return !Collections.disjoint(m.consumers, known.plugIns.getOrDefault(m.id, Collections.emptySet()));
+  }
+
+  /** Processes with a status that are not in this round: nothing of it holds when they come back. */
+  List<String> silent(Group group) {
+    List<String> out = new ArrayList<>();
+    for (String id : known.plugIns.keySet()) {
+      if (group.find(id) == null && out.size() < MAX_SILENT) {
+        out.add(id);
+      }
+    }
+    return out;
   }
 
   /** The round before, by whomever it was led; null when nothing is known of it. */

@@ -27,11 +27,16 @@ final class StatusRecord {
   private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT)
       .withZone(ZoneOffset.UTC);
   private static final int MAX_ERROR = 300; // characters, far below what a text may have
+  private static final int MAX_ID = 255; // bytes
+
+  /** How many members a status names at most. */
+  static final int MAX_MEMBERS = 1_000;
 
   Group group;
   LearnerInput settings;
   LearnerResult result;
   Long scaleDownMs;
+  long followupMs;
   String self;
   Instant at;
   Long offset;
@@ -67,6 +72,9 @@ final class StatusRecord {
     w.value("leaving", me.marked()).value("expired", me.marked() && me.expired);
     number(w, "remaining_ms", me.marked() ? me.remainingMs : null);
     w.value("workers", me.workers);
+    w.array("members");
+    me.consumers.stream().filter(id -> id.getBytes(StandardCharsets.UTF_8).length <= MAX_ID).limit(MAX_MEMBERS).forEach(w::value);
+    w.end();
     w.array("tasks");
     if (withTasks) {
       tasks(w, me, false);
@@ -105,7 +113,7 @@ final class StatusRecord {
       w.end().end();
     }
     w.end().value("marks_void", result.marksVoid || group.members.stream().allMatch(Member::marked))
-        .value("another_round", handsOver());
+        .value("another_round", handsOver()).value("followup_interval_ms", followupMs);
   }
 
   /** A task goes to a process while another still has it: Streams has the round that completes it follow at once. */

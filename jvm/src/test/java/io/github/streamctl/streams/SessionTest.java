@@ -130,6 +130,33 @@ class SessionTest {
     assertEquals(Collections.emptyList(), session.departed(round(), before));
   }
 
+  private static String status(String member) {
+    String members = member == null ? "" : "\"members\":[\"" + member + "\"],";
+    return "{\"schema_version\":1,\"source\":\"plug-in\"," + members + "\"round\":null}";
+  }
+
+  /** What a process said before it was started anew, maybe without the jar, tells nothing of it now. */
+  @Test
+  void whoHasIt() {
+    App app = new App();
+    app.subtopology(0, 2, true);
+    app.process(A, 1);
+    String now = app.process(B, 2).consumers.last();
+    for (String member : new String[] {now, "app-b-StreamThread-1-consumer-before", null}) {
+      log.add("status/" + B, status(member));
+      Group g = new Group(app);
+      session.refresh(2_000);
+      session.mark(g, settings, A);
+      assertTrue(g.find(A).plugIn);
+      assertEquals(now.equals(member), g.find(B).plugIn, member);
+      assertEquals(Collections.emptyList(), session.silent(g));
+      app.processes.remove(B);
+      assertEquals(Collections.singletonList(B), session.silent(new Group(app)));
+      app.processes.put(B, app.process(B, 0));
+      app.processes.get(B).consumers.add(now);
+    }
+  }
+
   /** Another leader's round counts when it came after the one that this process led. */
   @Test
   void roundBefore() {
