@@ -12,6 +12,7 @@ const (
 	RoundLed         EventKind = "round-led"          // Worker, Generation, Round with all instances: what the leader decided, before anybody has it
 	OlderWon         EventKind = "older-won"          // Worker, Generation, Text with the protocol that the broker picked
 	ActiveStarted    EventKind = "active-started"     // Worker, Task, Generation: the first record can come
+	ActiveHalted     EventKind = "active-halted"      // Worker, Task, Generation: it processes and writes nothing any more; what is left is its last commit
 	ActiveStopped    EventKind = "active-stopped"     // Worker, Task, Generation: no record is in process any more; Err unless it was asked for
 	CopyOpened       EventKind = "copy-opened"        // Task: it begins to restore
 	CopyClosed       EventKind = "copy-closed"        // Task: its state is gone

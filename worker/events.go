@@ -73,11 +73,8 @@ func (e *events) task(t taskrun.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch t.Kind {
-	case taskrun.Started, taskrun.Stopped:
-		v.Kind = ActiveStarted
-		if t.Kind == taskrun.Stopped {
-			v.Kind = ActiveStopped
-		}
+	case taskrun.Started, taskrun.Halted, taskrun.Stopped:
+		v.Kind = map[taskrun.Kind]EventKind{taskrun.Started: ActiveStarted, taskrun.Halted: ActiveHalted, taskrun.Stopped: ActiveStopped}[t.Kind]
 		v.Worker = e.owners[t.Task]
 		v.Generation = e.gens[v.Worker]
 	case taskrun.CaughtUp:

@@ -72,3 +72,47 @@ func TestDemoteLeavesAStuckProcessor(t *testing.T) {
 		t.Fatalf("%+v, committed %d", p, r.committed())
 	}
 }
+
+// slow is a store whose disk does not answer.
+type slow struct {
+	backing
+	let chan struct{}
+}
+
+func (s slow) save(m mark) error {
+	<-s.let
+	return s.backing.save(m)
+}
+
+// A task that stops does not wait for the disk: the group waits for it, and
+// what is not durable yet is restored at the worst.
+func TestDemoteDoesNotWaitForTheDisk(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	h, o := r.host(t.TempDir(), nil)
+	ok(t, h.Activate(task0(), &commits{r: r}))
+	r.until("it runs", func() bool { return o.has(Started) })
+	let := make(chan struct{})
+	x := h.tasks[task0()]
+	x.mu.Lock()
+	x.st, x.savedAt = slow{x.st, let}, time.Now().Add(time.Hour)
+	x.act.stint.store = &handle{s: x.act.stint, mu: &x.mu, st: x.st}
+	x.mu.Unlock()
+	r.put(input, numbered(0, 10, 10)...)
+	r.until("the counts", func() bool { return total(h.state(task0())) == 10 })
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	err := h.Demote(ctx, task0())
+	close(let)
+	ok(t, err)
+	if got := r.committed(); got != 10 {
+		t.Errorf("committed %d", got)
+	}
+	if !o.has(Halted) || o.count(Halted) != o.count(Stopped) {
+		t.Error(o.tail())
+	}
+	x.mu.Lock()
+	x.savedAt = time.Time{}
+	x.mu.Unlock()
+	r.until("the copy is durable", func() bool { return h.position(task0()).Durable == 10 })
+}

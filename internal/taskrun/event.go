@@ -10,6 +10,7 @@ type Kind string
 // The kinds of events.
 const (
 	Started   Kind = "started"   // the task is restored and its committed offsets are read: the first record can come
+	Halted    Kind = "halted"    // of one that is to stop: no record is in process any more and all that it wrote is acknowledged; what is left is the commit, then Stopped
 	Stopped   Kind = "stopped"   // no record of the task is in process any more; Err says why unless it was asked for
 	Fenced    Kind = "fenced"    // a commit was refused since another generation owns the task; Stopped follows
 	CaughtUp  Kind = "caught-up" // a copy has reached the end of its changelog

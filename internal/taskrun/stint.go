@@ -1,10 +1,7 @@
 package taskrun
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -38,6 +35,7 @@ type stint struct {
 	last   map[model.TopicPartition]int64 // those committed last
 	count  int64                          // records since the last commit
 	healed time.Time                      // last try to overrule another writer
+	halted bool                           // Halted is told
 }
 
 func newStint(a *activation) *stint {
@@ -219,162 +217,6 @@ func (s *stint) full(n int) bool {
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
 	return s.t.st.pending() > n*s.h.pendingLimit()
-}
-
-// flush waits until all changelog writes are acknowledged.
-func (s *stint) flush() error {
-	for {
-		s.t.mu.Lock()
-		n, err := s.unacked, s.failed
-		s.t.mu.Unlock()
-		if err != nil || n == 0 {
-			return err
-		}
-		select {
-		case <-s.acked:
-		case <-s.a.ctx.Done():
-			return s.a.ctx.Err()
-		}
-	}
-}
-
-// commitTold commits; a failure that may pass is told and tried again later.
-func (s *stint) commitTold() error {
-	err := s.commit(false)
-	var passing *passingError
-	if errors.As(err, &passing) {
-		s.h.trouble(s.t, err)
-		return nil
-	}
-	return err
-}
-
-// passingError is a failed commit that is tried again.
-type passingError struct{ err error }
-
-func (e *passingError) Error() string { return "commit of input offsets: " + e.err.Error() }
-
-func (e *passingError) Unwrap() error { return e.err }
-
-// overruleSoon commits at once when another writer was seen, which leads to it
-// being overruled, but tries no more often than now and then.
-func (s *stint) overruleSoon() error {
-	s.t.mu.Lock()
-	foreign := s.foreign
-	s.t.mu.Unlock()
-	if !foreign || time.Since(s.healed) < lastPause {
-		return nil
-	}
-	return s.commitTold()
-}
-
-// commit makes sure of the changelog first, then of the input offsets. The
-// store is made durable in between if that is due or last is set. The records
-// of another writer are overruled at the end: then the task is known to be ours.
-func (s *stint) commit(last bool) error {
-	if err := s.flush(); err != nil {
-		return err
-	}
-	if err := s.checkpoint(last); err != nil {
-		return err
-	}
-	end := int64(0)
-	if last && s.t.stateful() {
-		end = s.foreignTail()
-	}
-	s.t.mu.Lock()
-	foreign := s.foreign || end > 0
-	s.t.mu.Unlock()
-	if err := s.commitOffsets(foreign); err != nil || !foreign || len(s.last) == 0 {
-		return err
-	}
-	s.healed = time.Now()
-	if err := s.heal(end); err != nil {
-		if s.failure() != nil || s.a.ctx.Err() != nil {
-			return err
-		}
-		s.h.trouble(s.t, err) // tried again with a later commit
-		return nil
-	}
-	return s.checkpoint(last)
-}
-
-// commitOffsets commits the input offsets; with again also those that are
-// committed, if there is nothing newer.
-func (s *stint) commitOffsets(again bool) error {
-	offsets := s.done
-	if len(offsets) == 0 && again {
-		offsets = s.last
-	}
-	if len(offsets) == 0 {
-		return nil
-	}
-	if err := s.a.ctx.Err(); err != nil {
-		return err
-	}
-	s.t.mu.Lock()
-	c := s.t.committer
-	s.t.mu.Unlock()
-	err := c.Commit(s.a.ctx, maps.Clone(offsets))
-	switch {
-	case err == nil:
-	case IsFenced(err):
-		return &fencedError{err: err}
-	case s.a.ctx.Err() != nil:
-		return context.Cause(s.a.ctx)
-	default:
-		return &passingError{err: err}
-	}
-	if len(s.done) > 0 {
-		s.h.tell(Event{Kind: Committed, Task: s.t.id, Records: s.count})
-	}
-	maps.Copy(s.last, s.done)
-	clear(s.done)
-	s.count = 0
-	return nil
-}
-
-// checkpoint makes the store durable. A failure only means that a crash would
-// restore more, until too much waits in memory.
-func (s *stint) checkpoint(last bool) error {
-	if !s.t.stateful() {
-		return nil
-	}
-	now := time.Now()
-	due := last || s.full(1)
-	s.t.mu.Lock()
-	var err error
-	if !s.dead && (due || now.Sub(s.t.savedAt) >= saveEvery) {
-		err = s.t.save(now)
-	}
-	s.t.mu.Unlock()
-	if err == nil {
-		return nil
-	}
-	if s.full(4) {
-		return err
-	}
-	s.h.trouble(s.t, err)
-	return nil
-}
-
-// finish commits for the last time, until that succeeds or is of no use.
-func (s *stint) finish() error {
-	for {
-		err := s.commit(true)
-		var passing *passingError
-		if !errors.As(err, &passing) {
-			return err
-		}
-		s.h.trouble(s.t, err)
-		t := time.NewTimer(firstPause)
-		select {
-		case <-t.C:
-		case <-s.a.ctx.Done():
-			t.Stop()
-			return errors.Join(err, s.a.ctx.Err())
-		}
-	}
 }
 
 // leave ends the stint with a store that reflects the changelog.

@@ -95,11 +95,13 @@ func (t *task) save(now time.Time) error {
 	return nil
 }
 
-// goBack makes the store what was saved; mu is held.
+// goBack makes the store what was saved; mu is held. What was there before is
+// in the changelog, also if nobody has looked at its end since.
 func (t *task) goBack() {
 	if t.st == nil {
 		return
 	}
+	t.end = max(t.end, t.next)
 	t.st.discard()
 	t.saved = t.st.saved()
 	t.next, t.topic = t.saved.next, t.saved.topic
