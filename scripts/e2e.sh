@@ -23,7 +23,7 @@ want=$("$GO" test -tags $tags -list '^Test' ./internal/e2e | grep '^Test')
 # Shown as they come: what a test says when it ends, and the closing lines.
 {
 	rc=0
-	"$GO" test -tags $tags -count 1 -parallel 4 -timeout $limit -v ./internal/e2e 2>&1 || rc=$?
+	"$GO" test -tags $tags -count 1 -parallel 3 -timeout $limit -v ./internal/e2e 2>&1 || rc=$?
 	echo "$rc" >"$log.rc"
 } | tee "$log" | awk '/^(--- |ok |FAIL|panic:)/ { print; fflush() }'
 
