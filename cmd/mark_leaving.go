@@ -152,6 +152,9 @@ func runMarkLeaving(ctx context.Context, o *markOptions) error {
 	if m.s.g.Kind == model.Streams {
 		return newStreamsDrain(o, m, names).run(ctx)
 	}
+	if len(m.targets) == 0 {
+		return o.d.show(report.NewGroupChange(m.leftBefore()))
+	}
 	agreed, err := o.agree(ctx, m.intent())
 	if err != nil {
 		return err
@@ -196,13 +199,21 @@ func (o *markOptions) prepareMarks(m *marking, names []string) error {
 	if o.raise {
 		return errs.WithHint(fmt.Errorf("--raise-standbys is for streams groups, and group %q is a %s group; nothing was done", m.s.g.ID, m.s.g.Kind), "leave it out")
 	}
-	if err := refuseMarks(m.s.g, names, o.flags.force, o.commands); err != nil {
+	err := refuseMarks(m.s.g, names, o.flags.force, o.nothing(), o.commands)
+	if err != nil {
 		return err
 	}
 	if m.s.unread != nil { // a mark that cannot be read back is not known to be there
 		return m.s.unread
 	}
 	o.d.warnUnread(m.s.g)
+	names, m.left, err = departed(m.s.g, names)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	for _, text := range m.left {
+		o.d.note("%s", text)
+	}
 	found, err := resolveAll(m.s.g, names)
 	if err != nil {
 		return err

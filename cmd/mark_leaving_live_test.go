@@ -177,6 +177,16 @@ func TestMarkLeavingDrainsALiveJob(t *testing.T) {
 	}
 	j.until("pod-b has gone", func() bool { return j.pod("pod-b").State == lab.Drained })
 	j.right()
+	for _, name := range []string{"pod-b", j.pod("pod-b").ID} { // whoever asks only now is told by its last word
+		got = j.run(t.Context(), "wait", "clicks", "--for", "drained", "--instance", name, "--timeout", "10s")
+		if got.code != 0 || !strings.Contains(got.out, "drained: pod-b of clicks") || !strings.Contains(got.err, "pod-b was drained and left at ") {
+			t.Errorf("wait for %s afterwards: exit code %d\n%s%s", name, got.code, got.out, got.err)
+		}
+	}
+	got = j.run(t.Context(), "mark-leaving", "pod-b", "-g", "clicks", "--wait", "--timeout", "10s")
+	if got.code != 0 || !strings.Contains(flat(got.out), "nothing to do: pod-b") || !strings.Contains(flat(got.out), "was drained and left at ") {
+		t.Errorf("marked again: exit code %d\n%s%s", got.code, got.out, got.err)
+	}
 }
 
 // --timeout ends the waiting and no more; unmark drops the learners and nothing
@@ -252,6 +262,16 @@ func TestMarkLeavingOfAnInstanceThatDies(t *testing.T) {
 	}
 	j.SetRestoreRate(0)
 	j.right()
+	for _, args := range [][]string{{"wait", "clicks", "--for", "drained", "--instance", "pod-c"}, {"mark-leaving", "pod-c", "-g", "clicks"}} {
+		got = j.run(t.Context(), args...)
+		if got.code != 1 || !strings.Contains(flat(got.err), "still has 4 tasks: it died, or could not say how it went") {
+			t.Errorf("%v: exit code %d\n%s%s", args, got.code, got.out, got.err)
+		}
+	}
+	got = j.run(t.Context(), "unmark", "pod-c", "-g", "clicks") // it took its name with it, but for the control topic
+	if got.code != 0 || !strings.Contains(got.out, "withdrawn: the mark of pod-c, which is gone") || j.mark("pod-c") != nil {
+		t.Errorf("unmark by the name that it had: exit code %d\n%s%s", got.code, got.out, got.err)
+	}
 }
 
 // Ctrl-C and SIGTERM end the waiting and leave the mark; a tool that is killed

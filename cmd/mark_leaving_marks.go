@@ -33,6 +33,7 @@ type marking struct {
 	goesOn   string         // what goes on when the command ends; "": the marks and the drain
 
 	targets []target
+	left    []string // instances that were asked for and have gone as they were asked to, a sentence each
 	plan    *report.Plan
 	said    []string // what the plan comes to, a line each
 }
@@ -53,7 +54,7 @@ func (m *marking) add(in *model.Instance) error {
 	}
 	now := m.d.now().UTC()
 	t := target{in: in, write: true}
-	t.mark = control.Leaving{Mark: cmp.Or(m.id, newUUID()), Timeout: m.timeout, At: now, Who: clip(m.d.who()), Reason: m.flags.reason}
+	t.mark = control.Leaving{Mark: cmp.Or(m.id, newUUID()), Timeout: m.timeout, At: now, Who: clip(m.d.who()), Reason: m.flags.reason, Name: clip(in.Name)}
 	if text := m.s.problemOf(in.ID); text != "" {
 		m.d.warn(text)
 	}

@@ -41,9 +41,9 @@ put back at once, unless other instances that are to go rest on it.
 In a classic group whose instances have streamctl's plug-in a rebalance is asked
 for, in which the leader sees it, unless --no-rebalance is given.
 
-INSTANCE is named as for mark-leaving. The mark of an instance that is gone (a
-stale mark, which does nothing) is withdrawn by the UUID of the instance, or a
-prefix of it, with -g GROUP.`,
+INSTANCE is named as for mark-leaving. An instance that is gone, whose mark is
+stale and does nothing, is named with -g GROUP by what it was called (client id,
+host, or as the mark names it), its UUID or a prefix of that.`,
 		Example: "  streamctl unmark pod-c -g clicks\n  streamctl unmark 9f31c0de-1111-4222-8333-0123456789ab -g clicks",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
@@ -62,6 +62,7 @@ type withdrawal struct {
 	id, name string
 	mark     *control.Leaving // nil: there is none
 	gone     bool             // the instance is not in the group
+	others   []model.Gone     // where it has no mark: instances of its name that are gone and have one
 }
 
 func runUnmark(ctx context.Context, o *unmarkOptions) error {
@@ -129,25 +130,21 @@ func withdrawalOf(s *steered, name string) (withdrawal, error) {
 	if err == nil {
 		w.id, w.name = in.ID, in.Name
 	} else {
-		var stale []string
-		for _, id := range slices.Sorted(maps.Keys(s.state.Leaving)) {
-			here := slices.ContainsFunc(s.g.Instances, func(i model.Instance) bool { return i.ID == id })
-			if n := strings.ToLower(name); !here && (id == n || len(n) >= model.MinPrefix && strings.HasPrefix(id, n)) {
-				stale = append(stale, id)
-			}
-		}
+		stale := staleMarks(s.g, name)
 		switch _, missing := errors.AsType[*model.NotFoundError](err); {
 		case !missing:
 			return w, resolveError(err)
 		case len(stale) == 0:
 			return w, staleHints(s, resolveError(err))
 		case len(stale) > 1:
-			return w, fmt.Errorf("%q is the beginning of the ids of several instances that are gone: %s", name, strings.Join(stale, ", "))
+			return w, errs.WithHint(fmt.Errorf("%q could be several instances that are gone: %s", name, goneNames(stale)), "name one by its UUID")
 		}
-		w = withdrawal{id: stale[0], name: stale[0], gone: true}
+		w = withdrawal{id: stale[0].ID, name: stale[0].Name, gone: true}
 	}
 	if l, ok := s.state.Leaving[w.id]; ok {
 		w.mark = &l
+	} else if !w.gone {
+		w.others = staleMarks(s.g, name)
 	}
 	return w, nil
 }
@@ -206,6 +203,9 @@ func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []w
 		case w.mark == nil:
 			details = append(details, w.name+" is not marked")
 			lines = append(lines, "not marked: "+w.name)
+			for _, x := range w.others {
+				lines = append(lines, fmt.Sprintf("an earlier %s that is gone has a mark, which does nothing: unmark %s -g %s takes it away", x.Name, x.ID, s.g.ID))
+			}
 			continue
 		case w.gone:
 			details = append(details, w.name+" is gone: the mark does nothing")

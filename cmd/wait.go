@@ -236,10 +236,16 @@ func (w *waiting) start(g *model.Group) error {
 			return nil
 		}
 		in, err := model.ResolveInstance(g, w.o.instance)
-		if err != nil {
+		_, missing := errors.AsType[*model.NotFoundError](err)
+		gone, known := lastGone(g, w.o.instance)
+		switch {
+		case err == nil:
+			w.goal.Instance, w.name = in.ID, in.Name
+		case missing && known: // it left before anybody waited: its last word counts
+			w.goal.Instance, w.name = gone.ID, gone.Name
+		default:
 			return resolveError(err)
 		}
-		w.goal.Instance, w.name = in.ID, in.Name
 	}
 	w.judge = progress.NewJudge(w.goal)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/seat"
 )
 
@@ -43,7 +44,7 @@ func (i *Instance) leave(e Event) {
 		i.events.emit(e)
 		i.link.withdraw(i.ctx)
 	}
-	i.link.last()
+	i.link.last(departureOf(e.Kind))
 	ctx, cancel := context.WithTimeout(i.ctx, leaveWait)
 	defer cancel()
 	errs := make([]error, len(i.seats))
@@ -57,6 +58,18 @@ func (i *Instance) leave(e Event) {
 		err = fmt.Errorf("worker: shut the tasks down: %w", err)
 	}
 	i.finish(errors.Join(err, errors.Join(errs...)))
+}
+
+// departureOf says in the control topic's words why an instance goes.
+func departureOf(why EventKind) control.Departure {
+	switch why {
+	case Drained:
+		return control.LeftDrained
+	case Expired:
+		return control.LeftExpired
+	default:
+		return control.LeftStopped
+	}
 }
 
 func (i *Instance) moving() bool {

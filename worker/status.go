@@ -86,12 +86,12 @@ func statusGap(instances int32, bytes int) time.Duration {
 	return max(gap, time.Duration(bytes)*time.Second/statusRate)
 }
 
-// last writes the status of an instance that goes.
-func (l *link) last() {
+// last writes the status of an instance that goes, and how.
+func (l *link) last(left control.Departure) {
 	ctx, cancel := context.WithTimeout(l.i.ctx, writeWait)
 	defer cancel()
 	s := l.i.status(l)
-	s.Tasks, s.Round = nil, nil
+	s.Tasks, s.Round, s.Left = nil, nil, left
 	_ = l.write(ctx, s, true) // said by write
 }
 
@@ -161,7 +161,7 @@ func (i *Instance) status(l *link) control.Status {
 	defer i.mu.Unlock()
 	s := control.Status{
 		Source: control.SourceWorker, Software: "streamctl", Version: version(), At: time.Now(), Epoch: i.st.epoch, Mode: control.RebalanceMode(i.st.mode),
-		Workers: int32(len(i.st.members)), Marks: []string{},
+		Workers: int32(len(i.st.members)), Marks: []string{}, ClientID: i.c.ClientID, Host: i.c.Host,
 	}
 	if whole {
 		s.ControlOffset = &offset

@@ -58,7 +58,7 @@ func (b *groupBuilder) applyControl() {
 	identified := b.identified()
 	for _, id := range slices.Sorted(maps.Keys(b.control.Leaving)) {
 		l := b.control.Leaving[id]
-		mark := model.Mark{Instance: id, ID: l.Mark, Who: l.Who, Why: l.Reason, At: &l.At, Deadline: l.Deadline}
+		mark := model.Mark{Instance: id, ID: l.Mark, Name: l.Name, Who: l.Who, Why: l.Reason, At: &l.At, Deadline: l.Deadline}
 		if l.Timeout != nil {
 			ms := l.Timeout.Milliseconds()
 			mark.TimeoutMs = &ms
@@ -115,6 +115,7 @@ func (b *groupBuilder) statusOfInstances(known map[string]*model.Instance, ident
 			Instance: id, Gone: identified && known[id] == nil, Source: string(s.Source), Software: s.Software, Version: s.Version, At: s.At,
 			Generation: s.Generation, Mode: string(s.Mode), Epoch: s.Epoch, ControlOffset: s.ControlOffset, ControlError: s.ControlError,
 			Marks: slices.Sorted(slices.Values(s.Marks)), Leads: s.Round != nil,
+			ClientID: s.ClientID, Host: s.Host, Tasks: len(s.Tasks), Leaving: s.Leaving, Left: string(s.Left), Offset: s.Offset,
 		})
 	}
 }

@@ -7,6 +7,7 @@ import "time"
 type Mark struct {
 	Instance    string // instance UUID
 	ID          string
+	Name        string     // what the tool called the instance; "" when it does not say
 	Who         string     // "" when not known
 	Why         string     // "" when none was given
 	At          *time.Time // by the clock of who set it; nil when not known
@@ -67,4 +68,10 @@ type InstanceStatus struct {
 	ControlError  string    // why it cannot read or write the topic; "" when it can
 	Marks         []string  // ids of the marks that it honours, sorted
 	Leads         bool      // it wrote what it knows of the whole round
+	ClientID      string    // that its client ids begin with; "" where it does not say
+	Host          string    // as it calls it; "" where it does not say
+	Tasks         int       // that it has, in any role
+	Leaving       bool      // it says that it is under a mark
+	Offset        int64     // of the record
+	Left          string    // how it went, by its last word: "drained", "expired", "stopped", or "" when it gave none
 }

@@ -12,14 +12,11 @@ import (
 // them to be told with care.
 const lookGap = 15 * time.Second
 
-// judgeGone judges a target that is gone, and its mark with it. One that goes as
-// it was asked to withdraws its mark and says in its last status that it has no
-// task any more (docs/protocol/stream-protocol.md, What can go wrong). Without
-// that word anybody may have withdrawn the mark of an instance that died, or the
-// topic was made anew.
+// judgeGone judges a target that is gone, and its mark with it.
 func (d *Drain) judgeGone(t *draining, s *control.State, at time.Time, owners map[model.TaskID]*model.Instance) {
 	said, spoke := s.Status[t.ID]
-	if len(t.owned) == 0 || spoke && len(said.Tasks) == 0 || !spoke && d.allReady(t, owners) {
+	ready := func(id model.TaskID) bool { to := owners[id]; return to != nil && d.copies[id][to.ID].ready }
+	if wentWhole(t.owned, spoke, len(said.Tasks), ready) {
 		t.departed, t.owned = true, nil
 		return
 	}
@@ -31,15 +28,4 @@ func (d *Drain) judgeGone(t *draining, s *control.State, at time.Time, owners ma
 		return
 	}
 	t.lost = fmt.Sprintf("%s is gone with %s", t.Name, owned)
-}
-
-// allReady reports whether each task that a target owned has gone to an instance
-// whose copy was ready at the last look.
-func (d *Drain) allReady(t *draining, owners map[model.TaskID]*model.Instance) bool {
-	for _, id := range t.owned {
-		if to := owners[id]; to == nil || !d.copies[id][to.ID].ready {
-			return false
-		}
-	}
-	return true
 }

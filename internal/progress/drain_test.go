@@ -278,8 +278,9 @@ func TestDrainWaits(t *testing.T) {
 	}
 }
 
-// A wait for drained takes an instance that withdrew its mark as it went for
-// drained, and one that is gone under its mark for dead.
+// A wait for drained takes an instance for drained that went and says that it had
+// no task any more, and one that is gone without that word for dead: under its
+// mark, and also when somebody has withdrawn the mark.
 func TestWaitForDrainedKnowsMarks(t *testing.T) {
 	under := func(g *model.Group, honoured bool) *model.Group {
 		g.Control = &model.Control{}
@@ -290,8 +291,18 @@ func TestWaitForDrainedKnowsMarks(t *testing.T) {
 	after := func() *model.Group { return drainGroup(nil, "pod-a/T1: 0_0 0_2 0_5") }
 	j := NewJudge(Goal{For: Drained, Instance: "uuid-pod-c"})
 	j.Look(under(before(), true), at(0))
-	if s := j.Look(after(), at(1)); !s.Met {
+	if s := j.Look(saying(after(), model.InstanceStatus{Instance: "uuid-pod-c", Gone: true}), at(1)); !s.Met {
 		t.Errorf("gone by itself: %+v", s)
+	}
+	for name, g := range map[string]*model.Group{
+		"its last status still has tasks": saying(after(), model.InstanceStatus{Instance: "uuid-pod-c", Gone: true, Tasks: 2}),
+		"no word of it":                   after(),
+	} {
+		j = NewJudge(Goal{For: Drained, Instance: "uuid-pod-c"})
+		j.Look(under(before(), true), at(0))
+		if s := j.Look(g, at(1)); s.Met || s.Lost != "pod-c is gone with 2 tasks not handed over: 0_2 0_5" {
+			t.Errorf("the mark withdrawn, %s: %+v", name, s)
+		}
 	}
 	j = NewJudge(Goal{For: Drained, Instance: "uuid-pod-c"})
 	j.Look(under(before(), true), at(0))

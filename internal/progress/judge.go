@@ -25,9 +25,10 @@ type Judge struct {
 	seen   bool           // drained: the instance was in a group that told its assignment
 	owned  []model.TaskID // drained: active tasks of the instance at the last look
 	had    map[model.TaskID]bool
-	name   string // of the instance
-	marked bool   // it was under a mark at an earlier look
-	gone   int    // looks in a row without it while its mark stands
+	name   string                    // of the instance
+	marked bool                      // it was under a mark at an earlier look
+	gone   int                       // looks in a row without it while its mark stands
+	ready  map[model.TaskID][]string // of its tasks: instances with a copy that was ready at the last look
 }
 
 // NewJudge returns a judge that has seen nothing.
@@ -170,7 +171,7 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 	}
 	in := instance(g, j.goal.Instance)
 	if in == nil && !j.seen {
-		s.Lost = fmt.Sprintf("instance %s is not in the group", j.goal.Instance)
+		j.departedBefore(s, g)
 		return
 	}
 	owner := map[model.TaskID]string{}
@@ -185,11 +186,12 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 		mark = nil
 	}
 	if in == nil {
-		if s.Lost = j.left(mark); s.Lost != "" {
+		if s.Lost = j.left(g, mark, owner); s.Lost != "" {
 			return
 		}
 	} else {
 		j.seen, j.gone, j.name, j.owned = true, 0, in.Name, j.owned[:0]
+		j.ready = readyCopies(g)
 		for _, m := range in.Members {
 			for _, t := range m.Tasks {
 				if t.Role == model.Active && !t.TargetOnly {
@@ -216,17 +218,36 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 // left says whether the instance, which is not in the group any more, died with
 // tasks that it owned; "" when it went by itself, as a mark asked it to, or that
 // is not certain yet.
-func (j *Judge) left(mark *model.Mark) string {
+func (j *Judge) left(g *model.Group, mark *model.Mark, owner map[model.TaskID]string) string {
+	st := statusOf(g, j.goal.Instance)
+	spoke, left := st != nil, 0
+	if spoke {
+		left = st.Tasks
+	}
+	ready := func(id model.TaskID) bool { return j.marked && slices.Contains(j.ready[id], owner[id]) }
 	switch {
-	case j.marked && mark == nil: // it withdrew its mark as it went
+	case g.Kind == model.Streams && j.marked: // the broker's copies take over, whoever stops it
 		j.owned = nil
-	case len(j.owned) == 0:
+	case wentWhole(j.owned, spoke, left, ready):
+		j.owned = nil
 	case mark != nil && j.gone+1 < goneLooks: // its mark may have been read before it went
 		j.gone++
 	default:
 		return fmt.Sprintf("%s is gone with %s not handed over: %s", j.name, tasks(len(j.owned)), idList(j.owned))
 	}
 	return ""
+}
+
+// readyCopies lists the instances with a copy of a task that may become active
+// without restoring.
+func readyCopies(g *model.Group) map[model.TaskID][]string {
+	out := map[model.TaskID][]string{}
+	eachTask(g, func(in *model.Instance, _ *model.Member, t *model.Task) {
+		if t.Role != model.Active && !t.TargetOnly && isReady(g, t) {
+			out[t.ID] = append(out[t.ID], in.ID)
+		}
+	})
+	return out
 }
 
 // markOf gives the mark of an instance; nil when there is none.

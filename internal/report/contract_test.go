@@ -74,7 +74,7 @@ func contract() map[string]string {
 		"group-several": opening + readFields + " items items[] " + describedGroup("items[]."),
 		"groups": opening + readFields + " groups groups[] not_shown not_shown.consumer not_shown.unknown " + under("groups[].",
 			"group group_kind state protocol_type protocol kind_basis members instances tasks coordinator notes notes[] lag"),
-		"instances": opening + readFields + " items items[] " + under("items[].", "group leaving.instance leaving.id leaving.who leaving.reason leaving.stale leaving.honoured leaving.at leaving.timeout_ms leaving.deadline leaving.expired leaving.remaining_ms "+instanceFields),
+		"instances": opening + readFields + " items items[] " + under("items[].", "group leaving.instance leaving.id leaving.name leaving.who leaving.reason leaving.stale leaving.honoured leaving.at leaving.timeout_ms leaving.deadline leaving.expired leaving.remaining_ms "+instanceFields),
 		"members":   opening + readFields + " items items[] " + under("items[].", "group instance "+memberFields),
 		"tasks":     opening + readFields + " items items[] " + under("items[].", "group instance member "+taskFields),
 		"instance": opening + readFields + " group group_kind state " + positionFields + " " + under("stop.", "answer blockers blockers[] blockers[].task blockers[].why blockers[].copy blockers[].remaining_records") + " stop " + instanceFields + " members members[] " +

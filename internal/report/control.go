@@ -10,6 +10,7 @@ import (
 type Mark struct {
 	Instance    string     `json:"instance"`
 	ID          string     `json:"id"`
+	Name        *string    `json:"name"` // what the tool called the instance
 	Who         *string    `json:"who"`
 	Reason      *string    `json:"reason"`
 	At          *time.Time `json:"at"`         // by the clock of who set it
@@ -26,7 +27,7 @@ func newMark(m *model.Mark) *Mark {
 		return nil
 	}
 	return &Mark{
-		Instance: m.Instance, ID: m.ID, Who: optional(m.Who), Reason: optional(m.Why), At: m.At, TimeoutMs: m.TimeoutMs, Deadline: m.Deadline,
+		Instance: m.Instance, ID: m.ID, Name: optional(m.Name), Who: optional(m.Who), Reason: optional(m.Why), At: m.At, TimeoutMs: m.TimeoutMs, Deadline: m.Deadline,
 		Stale: m.Stale, Honoured: m.Honoured, Expired: m.Expired, RemainingMs: m.RemainingMs,
 	}
 }
@@ -78,6 +79,9 @@ type InstanceStatus struct {
 	ControlError  *string   `json:"control_error"`
 	Marks         []string  `json:"marks"`
 	Leads         bool      `json:"leads"`
+	ClientID      *string   `json:"client_id"` // that its client ids begin with
+	Host          *string   `json:"host"`
+	Left          *string   `json:"left"` // how it went, by its last word: drained, expired or stopped
 }
 
 func newControl(c *model.Control) *Control {
@@ -98,7 +102,7 @@ func newControl(c *model.Control) *Control {
 		out.Status[i] = InstanceStatus{
 			Instance: s.Instance, Gone: s.Gone, Source: s.Source, Software: optional(s.Software), Version: optional(s.Version), At: s.At,
 			Generation: s.Generation, Mode: optional(s.Mode), Epoch: s.Epoch, ControlOffset: s.ControlOffset, ControlError: optional(s.ControlError),
-			Marks: append([]string{}, s.Marks...), Leads: s.Leads,
+			Marks: append([]string{}, s.Marks...), Leads: s.Leads, ClientID: optional(s.ClientID), Host: optional(s.Host), Left: optional(s.Left),
 		}
 	}
 	return out

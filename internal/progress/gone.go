@@ -1,0 +1,84 @@
+package progress
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// wentWhole is the one rule by which an instance that is not in its group any
+// more left nothing behind, whatever became of its mark, which anybody may have
+// withdrawn, or which went with its topic: at the last look it owned nothing, or
+// its last status has no task any more; or, where it wrote none, whoever has
+// its tasks now had them ready then (docs/protocol/stream-protocol.md, What can
+// go wrong).
+func wentWhole(owned []model.TaskID, spoke bool, tasks int, ready func(model.TaskID) bool) bool {
+	switch {
+	case len(owned) == 0:
+		return true
+	case spoke:
+		return tasks == 0
+	}
+	return !slices.ContainsFunc(owned, func(id model.TaskID) bool { return !ready(id) })
+}
+
+// Farewell is what the control topic tells of an instance that is not in the
+// group: how it went.
+type Farewell struct {
+	Sure    bool   // it had closed all its tasks
+	Drained bool   // as somebody asked it to: all handed over, or its time was up
+	Text    string // a sentence without its name: what is known, or what is not
+}
+
+// FarewellOf reads the last word of an instance that is not in the group. It had
+// closed everything when it says how it left, or when it was leaving, which takes
+// nothing new, and had no task.
+func FarewellOf(g *model.Group, instance string) Farewell {
+	if g.Control == nil {
+		return Farewell{Text: "is not in the group, and no control topic tells how it went"}
+	}
+	st := statusOf(g, instance)
+	if st == nil {
+		return Farewell{Text: "is not in the group, and the control topic has no status of it: how it went is not known"}
+	}
+	at := st.At.UTC().Format(time.RFC3339)
+	switch {
+	case st.Left == string(control.LeftDrained), st.Left == "" && st.Leaving && st.Tasks == 0:
+		return Farewell{true, true, "was drained and left at " + at + ", by its own word"}
+	case st.Left == string(control.LeftExpired):
+		return Farewell{true, true, "went at its deadline, at " + at + ", with what was not handed over"}
+	case st.Left != "":
+		return Farewell{Sure: true, Text: "was stopped and left at " + at + ", without being drained"}
+	case st.Tasks == 0:
+		return Farewell{Text: "is not in the group; its last status, of " + at + ", has no task but is no farewell: whether it was given any after that is not known"}
+	}
+	return Farewell{Text: fmt.Sprintf("is not in the group; its last status, of %s, still has %s: it died, or could not say how it went", at, tasks(st.Tasks))}
+}
+
+func statusOf(g *model.Group, instance string) *model.InstanceStatus {
+	if g.Control == nil {
+		return nil
+	}
+	for i := range g.Control.Status {
+		if g.Control.Status[i].Instance == instance {
+			return &g.Control.Status[i]
+		}
+	}
+	return nil
+}
+
+// departedBefore judges an instance that was gone before the first look.
+func (j *Judge) departedBefore(s *Status, g *model.Group) {
+	f := FarewellOf(g, j.goal.Instance)
+	name := cmp.Or(model.GoneName(g, j.goal.Instance), j.goal.Instance)
+	if !f.Sure {
+		s.Lost = "instance " + name + " " + f.Text
+		return
+	}
+	s.Notes = append(s.Notes, name+" "+f.Text)
+	s.block(ownerless(g)...)
+}
