@@ -34,6 +34,8 @@ type change struct {
 	flags writeFlags
 	verb  string // as documents and records name it, for example "mode set"
 	asks  bool   // asks on a terminal, and needs --yes without one
+
+	restored string // what was put back of an earlier drain before anything else; "" when nothing was
 }
 
 func newChange(d *deps, verb string, asks bool) *change { return &change{d: d, verb: verb, asks: asks} }

@@ -277,6 +277,28 @@ func TestDrainStreamsStoppedTooEarly(t *testing.T) {
 	})
 }
 
+// A command that refuses what it was asked for says what it did all the same: it
+// put the setting of a drain back that was over.
+func TestDrainStreamsPutBackByAnother(t *testing.T) {
+	for name, args := range map[string][]string{
+		"replace":                 {"replace", "billing", "--with", "1", "--yes"},
+		"mark-leaving of another": {"mark-leaving", "pod-b", "-g", "billing"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newStreamsFake(t)
+			wants(t, f.run(t.Context(), markC("--raise-standbys")...), 0, "raised:")
+			f.stop("pod-c")
+			got := f.run(t.Context(), args...)
+			wants(t, got, 1, "put back: num.standby.replicas is 0 (the brokers' default) again", "; nothing else was done (put back: num.standby.replicas is 0")
+			if strings.Contains(got.err, "nothing was done") {
+				t.Errorf("%s: %s", name, got.err)
+			}
+			f.asBefore(name)
+			wants(t, f.run(t.Context(), args...), 1, "; nothing was done")
+		})
+	}
+}
+
 // Two instances at once; and one after the other, by two commands: the setting
 // stays until both are gone.
 func TestDrainStreamsOfTwo(t *testing.T) {

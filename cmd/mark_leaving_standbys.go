@@ -155,8 +155,20 @@ func (c *change) putBackOnceGone(ctx context.Context, r *reader, g *model.Group)
 		c.say(2, "dry run: it would be put back")
 		return false, nil
 	}
-	_, err = c.putStandbysBack(ctx, r, g.ID, rec, marksOf(s, rec.Instances))
+	back, err := c.putStandbysBack(ctx, r, g.ID, rec, marksOf(s, rec.Instances))
+	if err == nil {
+		c.restored = back.text
+		c.d.onStop = c.nothing()
+	}
 	return err == nil, err
+}
+
+// nothing says that nothing was done, but for the standbys of an earlier drain.
+func (c *change) nothing() string {
+	if c.restored == "" {
+		return "nothing was done"
+	}
+	return "nothing else was done (" + c.restored + ")"
 }
 
 // tidyStandbys is putBackOnceGone for a command that does something else: a

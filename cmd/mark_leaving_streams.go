@@ -164,7 +164,7 @@ func (d *streamsDrain) settle(ctx context.Context) error {
 	})
 	if err != nil {
 		if told != "" {
-			err = fmt.Errorf("group %q: %s: %w; nothing was done", d.s.g.ID, told, err)
+			err = fmt.Errorf("group %q: %s: %w; %s", d.s.g.ID, told, err, d.nothing())
 		}
 		return err
 	}
@@ -179,7 +179,7 @@ func (d *streamsDrain) settle(ctx context.Context) error {
 	}
 	d.owner = ownerOf(d.s.state.Standbys, d.now)
 	if n := d.s.g.Timing.Standbys; n == nil || strconv.Itoa(*n) != d.now.Value {
-		return errs.WithHint(fmt.Errorf("%s of group %q reads %s, and changed while it was looked at; nothing was done", standbysKey, d.s.g.ID, d.now.Value), "try again")
+		return errs.WithHint(fmt.Errorf("%s of group %q reads %s, and changed while it was looked at; %s", standbysKey, d.s.g.ID, d.now.Value, d.nothing()), "try again")
 	}
 	return nil
 }
@@ -215,10 +215,10 @@ func (d *streamsDrain) decide() error {
 	r := d.look.Raise
 	rec := d.s.state.Standbys
 	if r == nil || len(d.leaving) == 0 {
-		return fmt.Errorf("%s is gone from group %q; nothing was done", d.marking.names(), d.s.g.ID)
+		return fmt.Errorf("%s is gone from group %q; %s", d.marking.names(), d.s.g.ID, d.nothing())
 	}
 	if !r.Stays {
-		return errs.WithHint(fmt.Errorf("no instance of group %q would stay: nothing could take its tasks; nothing was done", d.s.g.ID), "start another instance first")
+		return errs.WithHint(fmt.Errorf("no instance of group %q would stay: nothing could take its tasks; %s", d.s.g.ID, d.nothing()), "start another instance first")
 	}
 	if d.owner == settingForeign {
 		d.say(0, fmt.Sprintf("%s is %s: somebody changed it since a drain raised it from %s to %s; it is left as it is", standbysKey, d.now.Value, before(rec), rec.Set))
@@ -226,7 +226,7 @@ func (d *streamsDrain) decide() error {
 	if d.look.Enough {
 		return d.join()
 	}
-	unsafe := fmt.Errorf("%s cannot stop safely: %s; nothing was done", d.marking.names(), d.wouldBeCold(r.Now))
+	unsafe := fmt.Errorf("%s cannot stop safely: %s; %s", d.marking.names(), d.wouldBeCold(r.Now), d.nothing())
 	switch {
 	case r.Need < 0:
 		return errs.WithHint(unsafe, fmt.Sprintf("no %s up to %d gives each of them a copy where it goes", standbysKey, r.Most))

@@ -63,7 +63,7 @@ func (d *streamsDrain) notYet() error {
 	if d.look.Safe == progress.Unknown {
 		return errs.WithHint(fmt.Errorf("whether %s can stop safely cannot be told: %s", d.marking.names(), d.behind()), d.howSure())
 	}
-	return errs.WithHint(errs.WithHint(fmt.Errorf("%s cannot stop safely yet: %s; nothing was done", d.marking.names(), d.behind()), "--wait waits for them"), d.howSure())
+	return errs.WithHint(errs.WithHint(fmt.Errorf("%s cannot stop safely yet: %s; %s", d.marking.names(), d.behind(), d.nothing()), "--wait waits for them"), d.howSure())
 }
 
 // document is the head of what was done.

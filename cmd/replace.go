@@ -129,7 +129,7 @@ func (p *replacing) prepare(ctx context.Context) error {
 		return err
 	}
 	p.o.tidyStandbys(ctx, p.r, p.s.g)
-	if err := refuseMarks(p.s.g, nil, p.o.flags.force, p.o.commands); err != nil {
+	if err := refuseMarks(p.s.g, nil, p.o.flags.force, p.o.nothing(), p.o.commands); err != nil {
 		return err
 	}
 	if p.s.unread != nil {

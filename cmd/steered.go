@@ -147,13 +147,14 @@ func honoursMarks(g *model.Group) string {
 
 // refuseMarks is the error for a group in which nobody honours marks, with what
 // works there instead (field case 22). A classic group may have the plug-in
-// without anything telling so: force marks there all the same.
-func refuseMarks(g *model.Group, names []string, force bool, commands func(string) bool) error {
+// without anything telling so: force marks there all the same. done says that
+// nothing was done.
+func refuseMarks(g *model.Group, names []string, force bool, done string, commands func(string) bool) error {
 	why := honoursMarks(g)
 	if why == "" || force && g.Kind == model.Classic {
 		return nil
 	}
-	err := fmt.Errorf("no member of group %q honours marks: %s; nothing was done", g.ID, why)
+	err := fmt.Errorf("no member of group %q honours marks: %s; %s", g.ID, why, done)
 	if !g.Kind.IsStream() {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/plan"
 )
 
 // Answer is what a check says.
@@ -26,6 +27,7 @@ type StopCheck struct {
 	Certain  int            // how many of Blockers would wait for certain
 	Reason   string         // why it cannot be told for the whole group; "" when tasks say it
 	Planned  bool           // streams groups: judged by where the prediction puts each task
+	Rests    []plan.Finding // what that prediction assumes, and what it cannot know, as a plan says it
 }
 
 // CheckStop judges one look. It is yes only where every active task on the

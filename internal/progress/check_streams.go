@@ -3,6 +3,7 @@ package progress
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/plan"
@@ -25,9 +26,14 @@ func streamsStop(c StopCheck, g *model.Group, in *model.Instance) StopCheck {
 	}
 	var out StopCheck
 	for i, v := range versions {
-		to, err := destinations(g, in, v)
+		to, rests, err := destinations(g, in, v)
 		if err != nil {
 			return c.unknown("no prediction can be made: " + err.Error())
+		}
+		for _, f := range rests {
+			if !slices.Contains(c.Rests, f) {
+				c.Rests = append(c.Rests, f)
+			}
 		}
 		one := c.judged(func(id model.TaskID) (Blocker, Answer) { return destined(g, in, id, to[id.String()]) })
 		switch {
@@ -37,6 +43,7 @@ func streamsStop(c StopCheck, g *model.Group, in *model.Instance) StopCheck {
 			return c.unknown("where the tasks go depends on the version of the broker, which cannot be told")
 		}
 	}
+	out.Rests = c.Rests
 	return out
 }
 
@@ -45,15 +52,16 @@ func (c StopCheck) unknown(reason string) StopCheck {
 	return c
 }
 
-// destinations tells by task to which instance each goes when one leaves.
-func destinations(g *model.Group, in *model.Instance, version string) (map[string]string, error) {
+// destinations tells by task to which instance each goes when one leaves, and
+// what that rests on.
+func destinations(g *model.Group, in *model.Instance, version string) (map[string]string, []plan.Finding, error) {
 	input, err := plan.FromGroup(g)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, err := plan.Make(input, plan.Options{Changes: []plan.Change{plan.Remove{Instance: in.ID, How: plan.HowLeave}}, KafkaVersion: version})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	to := make(map[string]string)
 	for _, r := range p.Rounds {
@@ -61,7 +69,8 @@ func destinations(g *model.Group, in *model.Instance, version string) (map[strin
 			to[m.Task] = m.To
 		}
 	}
-	return to, nil
+	rests := slices.DeleteFunc(slices.Clone(p.Findings), func(f plan.Finding) bool { return f.Code != plan.NoteAssumed && f.Code != plan.NoteUnknown })
+	return to, rests, nil
 }
 
 // destined judges one active task by the copy at the instance that it goes to.

@@ -1,10 +1,12 @@
 package progress
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/plan"
 )
 
 // streamsGroup is a Stable streams group of a 4.4 broker with so many tasks of
@@ -84,6 +86,17 @@ func TestCheckStopOfStreamsGroups(t *testing.T) {
 			got := CheckStop(c.g, &c.g.Instances[0])
 			if got.Answer != c.want {
 				t.Fatalf("answer %s, want %s: %+v", got.Answer, c.want, got)
+			}
+			if planned, err := plan.FromGroup(c.g); got.Reason == "" && err == nil {
+				p, err := plan.Make(planned, plan.Options{Changes: []plan.Change{plan.Remove{Instance: "pod-a", How: plan.HowLeave}}, KafkaVersion: c.g.Facts.KafkaVersion})
+				for _, f := range p.Findings {
+					if rests := f.Code == plan.NoteAssumed || f.Code == plan.NoteUnknown; rests != slices.Contains(got.Rests, f) && c.g.Facts.KafkaVersion != "" {
+						t.Errorf("plan says %q, check %v (%v)", f.Text, got.Rests, err)
+					}
+				}
+				if len(got.Rests) < 2 {
+					t.Errorf("nothing is said of what it rests on: %v", got.Rests)
+				}
 			}
 			why := got.Reason
 			if len(got.Blockers) > 0 {

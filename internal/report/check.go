@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/plan"
 	"github.com/streamctl/streamctl/internal/progress"
 	"github.com/streamctl/streamctl/internal/render"
 )
@@ -40,6 +41,8 @@ type Check struct {
 	Instance string    `json:"instance"`
 	Answer   string    `json:"answer"` // yes, no, unknown
 	Blockers []Blocker `json:"blockers"`
+	// Findings: what the prediction assumes and cannot know that the answer rests on, streams groups only.
+	Findings []plan.Finding `json:"findings"`
 	// Refreshed: the group was asked for a rebalance before, so that positions are those of now.
 	Refreshed bool `json:"refreshed"`
 	Read
@@ -54,7 +57,7 @@ type Check struct {
 func NewCheck(g *model.Group, in *model.Instance, c progress.StopCheck) *Check {
 	return &Check{
 		Head: head("Check"), Check: "stop", Group: g.ID, Instance: in.ID, Answer: string(c.Answer),
-		Blockers: newBlockers(c.Blockers), Read: readOf(g), g: g, in: in, c: c,
+		Blockers: newBlockers(c.Blockers), Findings: append([]plan.Finding{}, c.Rests...), Read: readOf(g), g: g, in: in, c: c,
 	}
 }
 
@@ -75,6 +78,7 @@ func (c *Check) Text(p *render.Page) {
 	}
 	p.Styled(2, style, render.Escape(c.c.Headline(instanceName(c.in))))
 	blockerLines(p, c.c.Blockers)
+	p.Facts(2, findingFacts(c.Findings))
 	if c.c.Answer == progress.Yes && c.g.Kind == model.Classic && len(c.c.Active) > 0 {
 		p.Line(2, c.afterwards())
 	}

@@ -67,6 +67,11 @@ func (s *planScreen) findings() []render.Fact {
 	if silent > 1 {
 		out[first].Text += "; the same of " + render.Count(silent-1, "other member") + " (-o wide)"
 	}
+	return byLabel(out)
+}
+
+// byLabel puts remarks in the order of what they are about, each said once.
+func byLabel(out []render.Fact) []render.Fact {
 	order := []string{"Note", "Idle", "Discarded", "Assumed", "Unknown"}
 	slices.SortStableFunc(out, func(a, b render.Fact) int { return slices.Index(order, a.Label) - slices.Index(order, b.Label) })
 	for i := len(out) - 1; i > 0; i-- {
@@ -75,6 +80,15 @@ func (s *planScreen) findings() []render.Fact {
 		}
 	}
 	return out
+}
+
+// findingFacts are findings of a plan elsewhere than in its own report.
+func findingFacts(list []plan.Finding) []render.Fact {
+	out := make([]render.Fact, len(list))
+	for i, f := range list {
+		out[i] = render.Fact{Label: findingLabel(f.Code), Text: render.Escape(f.Text)}
+	}
+	return byLabel(out)
 }
 
 func findingLabel(code string) string {
