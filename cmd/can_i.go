@@ -63,6 +63,7 @@ func needs() []need {
 	list := []need{
 		{"get groups", "DESCRIBE", "cluster", "ListGroups", "every group, not only those with a right of their own", false},
 		{"get groups", "DESCRIBE", "group", "ListGroups, DescribeGroups, StreamsGroupDescribe", "this group", true},
+		{"get groups", "READ", onControl, "Fetch", "worker groups: what restores", false},
 	}
 	for _, c := range []string{"describe", "get instances", "get members", "get tasks", "plan", "wait", "watch", "check stop", "snapshot"} {
 		list = append(list,

@@ -56,6 +56,16 @@ func (p *Page) Name(s string) string {
 // indented.
 func (p *Page) Line(indent int, text string) { p.hang(0, indent, "", Span{Text: text}) }
 
+// Whole is Line with every word whole, however long it is.
+func (p *Page) Whole(indent int, text string) {
+	for i, l := range Wrap(text, p.textWidth()-indent) {
+		if i > 0 {
+			l = strings.Repeat(" ", indent) + l
+		}
+		p.b.WriteString(l + "\n")
+	}
+}
+
 // Log writes text that is already safe as one line, however long it is.
 func (p *Page) Log(text string) {
 	p.b.WriteString(text)

@@ -1,9 +1,6 @@
 package report
 
 import (
-	"strconv"
-
-	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/render"
 )
 
@@ -67,13 +64,14 @@ func (c *CanI) Text(p *render.Page) {
 	default:
 		p.Styled(0, render.Problem, "no")
 	}
-	if len(c.Permissions) > 0 {
+	switch {
+	case len(c.Permissions) == 0:
+	case p.Wide():
 		p.Blank()
-		rows := c.Permissions
-		if !p.Wide() {
-			rows = folded(rows)
-		}
-		p.Rows(permissionGrid(rows))
+		p.Rows(permissionGrid(c.Permissions))
+	default:
+		c.blocks(p)
+		p.Blank()
 	}
 	asked := map[string]bool{}
 	for _, perm := range c.Permissions {
@@ -89,33 +87,12 @@ func (c *CanI) Text(p *render.Page) {
 	}
 }
 
-// folded are the permissions with one row for all commands that need the same.
-func folded(list []Permission) []Permission {
-	type key struct{ operation, resource, purpose string }
-	at, more := map[key]int{}, map[int]int{}
-	var out []Permission
-	for _, p := range list {
-		k := key{p.Operation, p.Resource, p.Purpose}
-		i, ok := at[k]
-		if ok {
-			more[i]++
-			continue
-		}
-		at[k] = len(out)
-		out = append(out, p)
-	}
-	for i, n := range more {
-		out[i].Command += " +" + strconv.Itoa(n)
-	}
-	return out
-}
-
 // Grid is a row a permission.
 func (c *CanI) Grid() *render.Grid { return permissionGrid(c.Permissions) }
 
 func permissionGrid(list []Permission) *render.Grid {
 	g := render.NewGrid(
-		render.Column{Head: "COMMAND"}, render.Column{Head: "OPERATION"}, render.Column{Head: "RESOURCE", Cap: nameCap},
+		render.Column{Head: "COMMAND"}, render.Column{Head: "OPERATION"}, render.Column{Head: "RESOURCE"},
 		render.Column{Head: "ALLOWED"}, render.Column{Head: "REQUIRED", Drop: 1}, render.Column{Head: "FOR", Key: "purpose", Drop: 2},
 		render.Column{Head: "API", In: render.InFull}, render.Column{Head: "ASK", In: render.InMachine},
 	)
@@ -126,73 +103,6 @@ func permissionGrid(list []Permission) *render.Grid {
 		}
 		g.Row(render.Text(p.Command), render.Text(p.Operation), render.Text(p.Resource), allowed, render.Bool(&p.Required),
 			render.Text(p.Purpose), optText(p.API), optText(p.Ask))
-	}
-	return g
-}
-
-// ConfigTest is what `config test` shows: the steps of a connection, to each
-// broker.
-type ConfigTest struct {
-	Head
-	OK    bool         `json:"ok"`
-	Steps []ConfigStep `json:"steps"`
-	Read
-}
-
-// ConfigStep is one step. OK is null for a step that was not reached.
-type ConfigStep struct {
-	Step   string  `json:"step"`   // tcp, tls, api-versions, login, metadata
-	Object string  `json:"object"` // "bootstrap HOST:PORT" or "broker ID HOST:PORT"
-	OK     *bool   `json:"ok"`
-	TookMs *int64  `json:"took_ms"`
-	Detail *string `json:"detail"`
-	Error  *string `json:"error"`
-	Hint   *string `json:"hint"`
-}
-
-// NewConfigTest makes the report; the steps keep their order.
-func NewConfigTest(steps []ConfigStep, o ItemOptions) *ConfigTest {
-	t := &ConfigTest{Head: head("ConfigTest"), OK: true, Steps: steps, Read: o.read([]*model.Group{})}
-	for _, s := range steps {
-		t.OK = t.OK && s.OK != nil && *s.OK
-	}
-	return t
-}
-
-// Text writes the steps, then what went wrong.
-func (t *ConfigTest) Text(p *render.Page) {
-	p.Rows(t.Grid())
-	for _, s := range t.Steps {
-		if s.Error == nil {
-			continue
-		}
-		p.Styled(2, render.Problem, render.Escape(s.Step+" "+s.Object+": "+*s.Error))
-		if s.Hint != nil {
-			p.Line(2, "hint: "+render.Escape(*s.Hint))
-		}
-	}
-}
-
-// Grid is a row a step.
-func (t *ConfigTest) Grid() *render.Grid {
-	g := render.NewGrid(
-		render.Column{Head: "STEP"}, render.Column{Head: "TO", Key: "object", Cap: 24}, render.Column{Head: "OK"},
-		render.Column{Head: "TOOK", Key: "took_ms", Right: true}, render.Column{Head: "DETAIL", Cap: 30},
-		render.Column{Head: "ERROR", In: render.InMachine}, render.Column{Head: "HINT", In: render.InMachine},
-	)
-	for _, s := range t.Steps {
-		ok := render.Dash()
-		if s.OK != nil {
-			ok = render.Bool(s.OK).In(render.Good)
-			if !*s.OK {
-				ok = ok.In(render.Problem)
-			}
-		}
-		took := render.OptNum(s.TookMs)
-		if s.TookMs != nil {
-			took = took.Shown(render.Millis(*s.TookMs))
-		}
-		g.Row(render.Text(s.Step), render.Text(s.Object), ok, took, optText(s.Detail), optText(s.Error), optText(s.Hint))
 	}
 	return g
 }

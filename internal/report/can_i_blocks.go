@@ -1,0 +1,99 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/streamctl/streamctl/internal/render"
+)
+
+// resourceRows are the resources of one kind on which commands need the same and
+// have the same.
+type resourceRows struct {
+	resources []string // names, whole
+	rows      []Permission
+}
+
+// blocks writes the permissions by resource, whose names are shown whole: they
+// are what an ACL is made of.
+func (c *CanI) blocks(p *render.Page) {
+	list := byResource(c.Permissions)
+	var command, operation int
+	for _, b := range list {
+		for i := range b.rows {
+			command, operation = max(command, render.Width(b.rows[i].Command)), max(operation, render.Width(b.rows[i].Operation))
+		}
+	}
+	for _, b := range list {
+		p.Blank()
+		kind, name, named := strings.Cut(b.resources[0], " ")
+		text := kind
+		if named {
+			names := []string{name}
+			for _, r := range b.resources[1:] {
+				_, n, _ := strings.Cut(r, " ")
+				names = append(names, n)
+			}
+			if len(names) > 1 {
+				text += "s"
+			}
+			text += " " + strings.Join(names, ", ")
+		}
+		p.Whole(2, render.Escape(text))
+		p.Rows(blockGrid(b.rows, command, operation))
+	}
+}
+
+// byResource folds the commands that need the same into one row, and the
+// resources of which all rows are the same into one block.
+func byResource(list []Permission) []resourceRows {
+	var order []string
+	rows := map[string][]Permission{}
+	more := map[string]int{}
+	for _, p := range list {
+		if rows[p.Resource] == nil {
+			order = append(order, p.Resource)
+		}
+		k := p.Resource + "\x00" + p.Operation + "\x00" + p.Purpose
+		if more[k]++; more[k] == 1 {
+			rows[p.Resource] = append(rows[p.Resource], p)
+		}
+	}
+	var out []resourceRows
+	at := map[string]int{}
+	for _, r := range order {
+		kind, _, _ := strings.Cut(r, " ")
+		sign := kind
+		for i := range rows[r] {
+			p := &rows[r][i]
+			if n := more[r+"\x00"+p.Operation+"\x00"+p.Purpose]; n > 1 {
+				p.Command += " +" + strconv.Itoa(n-1)
+			}
+			sign += fmt.Sprint("\x00", p.Command, "\x00", p.Operation, "\x00", p.Purpose, p.Required, p.Allowed != nil, p.Allowed != nil && *p.Allowed)
+		}
+		if i, ok := at[sign]; ok {
+			out[i].resources = append(out[i].resources, r)
+			continue
+		}
+		at[sign] = len(out)
+		out = append(out, resourceRows{[]string{r}, rows[r]})
+	}
+	return out
+}
+
+// blockGrid is a row a permission, with columns of the same width in all blocks.
+func blockGrid(list []Permission, command, operation int) *render.Grid {
+	g := render.NewGrid(render.Column{Head: "  COMMAND"}, render.Column{Head: "OPERATION"}, render.Column{Head: "ALLOWED"},
+		render.Column{Head: "REQUIRED", Drop: 1}, render.Column{Head: "FOR", Drop: 2})
+	pad := func(s string, width int) string { return s + strings.Repeat(" ", max(0, width-render.Width(s))) }
+	for i := range list {
+		p := &list[i]
+		allowed := render.Bool(p.Allowed)
+		if p.Allowed != nil && !*p.Allowed {
+			allowed = allowed.In(render.Problem)
+		}
+		g.Row(render.Text("  "+pad(p.Command, command)), render.Text(pad(p.Operation, operation)), allowed, render.Bool(&p.Required), render.Text(p.Purpose))
+	}
+	return g
+}
