@@ -3,9 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/streamctl/streamctl/internal/errs"
@@ -115,7 +113,7 @@ func (m *migration) releases() (text string, may420 bool) {
 			guess = "unknown"
 		}
 		names = append(names, guess)
-		may420 = may420 || mayBe42(guess)
+		may420 = may420 || kclient.MayBe42(&m.s.APIVersions[i])
 	}
 	if len(m.s.APIVersions) < len(m.s.Brokers) || len(names) == 0 {
 		may420 = true
@@ -123,28 +121,6 @@ func (m *migration) releases() (text string, may420 bool) {
 	}
 	names = sortedOnce(names)
 	return strings.Join(names, ", "), may420
-}
-
-// mayBe42 reports whether a guess of a release leaves room for 4.2.
-func mayBe42(guess string) bool {
-	const wanted = 402
-	var at []int
-	for _, v := range regexp.MustCompile(`v(\d+)\.(\d+)`).FindAllStringSubmatch(guess, -1) {
-		major, _ := strconv.Atoi(v[1]) // digits
-		minor, _ := strconv.Atoi(v[2])
-		at = append(at, major*100+minor)
-	}
-	switch {
-	case len(at) == 0:
-		return true
-	case strings.Contains(guess, "not even"):
-		return at[0] > wanted
-	case strings.Contains(guess, "at least"):
-		return at[0] <= wanted
-	case len(at) > 1:
-		return at[0] <= wanted && wanted <= at[1]
-	}
-	return at[0] == wanted
 }
 
 // knowsStreams reports whether every broker has streams groups switched on.

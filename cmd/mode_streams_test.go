@@ -33,6 +33,7 @@ func TestFieldCase32OfflineMigrationBug(t *testing.T) {
 	}{
 		{"4.2", versionsOf(kversion.V4_2_0(), 1), nil, 1, "unsure  broker release: v4.2: 4.2.0, in which this move is broken, cannot be", "a broker may be 4.2.0"},
 		{"4.2 --force", versionsOf(kversion.V4_2_0(), 1), []string{"--force"}, 0, "4.2.0 cannot be ruled out from here; --force", ""},
+		{"4.3", versionsOf(kversion.V4_3_0(), 1), nil, 0, "broker release: v4.3: not 4.2.0", ""},
 		{"4.4", versionsOf(kversion.V4_4_0(), 1), nil, 0, "broker release: v4.4: not 4.2.0", ""},
 		{"4.4, feature off", versionsOf(kversion.V4_4_0(), 0), nil, 1, "streams.version: the feature streams.version is not on", "kafka-features upgrade"},
 		{"nothing told", []snapshot.APIVersions{}, nil, 1, "streams.version: no broker told", "4.2.0"},
@@ -80,17 +81,6 @@ func TestFieldCase33OnlyOffsetsSurvive(t *testing.T) {
 		d := fakeDeps(t, &idle{fakeCluster{answers: []*snapshot.Snapshot{streams}}})
 		if got := runWith(t, d, args...); got.code != 1 || !strings.Contains(got.err, "streams group") || got.out != "" {
 			t.Errorf("%v: exit code %d: %s%s", args, got.code, got.out, got.err)
-		}
-	}
-}
-
-func TestReleasesThatMayBe42(t *testing.T) {
-	for guess, want := range map[string]bool{
-		"v4.2": true, "v4.1": false, "v4.3": false, "between v4.1 and v4.2": true, "between v4.3 and v4.4": false, "at least v4.4": false,
-		"at least v4.2": true, "unknown custom version at least v3.9": true, "unknown": true, "": true, "not even v0.8": false, "v3.6": false,
-	} {
-		if got := mayBe42(guess); got != want {
-			t.Errorf("%q: %v", guess, got)
 		}
 	}
 }
