@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -220,9 +219,9 @@ func (m *marking) mark(ctx context.Context) error {
 		m.d.onStop = m.whatStays()
 		return nil
 	}
-	w, ok := m.r.cluster.(controlWriter)
-	if !ok {
-		return errors.New("this cluster cannot be written to")
+	w, err := m.r.writer()
+	if err != nil {
+		return err
 	}
 	m.d.onStop = "the marks may have been written, or some of them: unmark withdraws them, the same command again goes on"
 	if _, err := w.WriteControl(ctx, m.s.g.ID, records...); err != nil {

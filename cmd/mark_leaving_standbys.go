@@ -78,9 +78,9 @@ func (c *change) putStandbysBack(ctx context.Context, r *reader, group string, r
 	if err != nil {
 		return out, err
 	}
-	w, ok := r.cluster.(controlWriter)
-	if !ok {
-		return out, errors.New("this cluster cannot be written to")
+	w, err := r.writer()
+	if err != nil {
+		return out, err
 	}
 	now, err := set.GroupSetting(ctx, group, kclient.KeyGroupStandbys)
 	if err != nil {

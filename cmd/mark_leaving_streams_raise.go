@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -92,9 +91,9 @@ func (d *streamsDrain) predictCopies() []string {
 // markAndRaise writes the old value down, then the marks, then sets the new one.
 // Whatever ends it in between, the same command goes on and unmark undoes it.
 func (d *streamsDrain) markAndRaise(ctx context.Context) error {
-	w, ok := d.r.cluster.(controlWriter)
-	if !ok {
-		return errors.New("this cluster cannot be written to")
+	w, err := d.r.writer()
+	if err != nil {
+		return err
 	}
 	d.goesOn = fmt.Sprintf("the marks and %s %d stay: the same command goes on, unmark %s puts it back now", standbysKey, d.to, d.unmarkArgs())
 	if len(d.targets) == 1 {

@@ -266,9 +266,9 @@ func (w *departWait) raiseFurther(ctx context.Context) error {
 		w.sayOnce(fmt.Sprintf("%s %d would be needed now: %s", standbysKey, need, d.wouldBeCold(d.look.Raise.Now)))
 		return nil
 	}
-	cw, ok := d.r.cluster.(controlWriter)
-	if !ok {
-		return nil
+	cw, err := d.r.writer()
+	if err != nil {
+		return err
 	}
 	d.say(2, fmt.Sprintf("the assignment has changed: %s %d is needed", standbysKey, need))
 	d.to = need

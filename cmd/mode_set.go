@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -221,9 +220,9 @@ func (w *switching) time() time.Duration {
 
 // write writes the record.
 func (w *switching) write(ctx context.Context) error {
-	c, ok := w.r.cluster.(controlWriter)
-	if !ok {
-		return errors.New("this cluster cannot be written to")
+	c, err := w.r.writer()
+	if err != nil {
+		return err
 	}
 	w.record = control.Mode{Mode: w.to, Epoch: w.nextEpoch(), Allowed: w.time(), At: w.d.now().UTC(), Who: clip(w.d.who()), Reason: w.flags.reason}
 	if w.record.Epoch > control.MaxEpoch {

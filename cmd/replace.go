@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -368,12 +367,12 @@ func (p *replacing) withdrawals() []withdrawal {
 }
 
 func (p *replacing) write(ctx context.Context, records ...control.Record) error {
-	w, ok := p.r.cluster.(controlWriter)
-	if !ok {
-		return errors.New("this cluster cannot be written to")
+	w, err := p.r.writer()
+	if err != nil {
+		return err
 	}
 	ctx, cancel := p.o.bounded(ctx)
 	defer cancel()
-	_, err := w.WriteControl(ctx, p.s.g.ID, records...)
+	_, err = w.WriteControl(ctx, p.s.g.ID, records...)
 	return err
 }

@@ -20,6 +20,14 @@ type controlWriter interface {
 	WriteControl(ctx context.Context, group string, records ...control.Record) (offsets []int64, err error)
 }
 
+// writer gives what writes control topics.
+func (r *reader) writer() (controlWriter, error) {
+	if w, ok := r.cluster.(controlWriter); ok {
+		return w, nil
+	}
+	return nil, errors.New("this cluster cannot be written to")
+}
+
 // steered is a group that is read to be steered: with its control topic, read
 // after the group itself.
 type steered struct {

@@ -249,9 +249,9 @@ func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []w
 		}
 	}
 	if agreed && len(records) > 0 {
-		w, ok := r.cluster.(controlWriter)
-		if !ok {
-			return errors.New("this cluster cannot be written to")
+		w, err := r.writer()
+		if err != nil {
+			return err
 		}
 		o.d.onStop = "the marks may have been withdrawn, or some of them: the same command again makes sure"
 		if _, err := w.WriteControl(ctx, s.g.ID, records...); err != nil {
