@@ -20,6 +20,7 @@ const (
 	switchEvery = 50 * time.Millisecond // between two looks: the pause is measured with it
 	switchSpare = 30 * time.Second      // besides the time allowed: rolling back takes some too
 	saidLimit   = 3 * time.Second       // instances say at least so soon what they follow
+	goneLimit   = 5 * time.Second       // who is not in a group that has gone back, and is at rest for so long, is gone
 )
 
 // awaited is what is seen of a switch that is on.
@@ -31,6 +32,8 @@ type awaited struct {
 	pause    *time.Duration // nil until it is over
 	formedAt time.Time      // when the group was first seen as it is to be
 	back     *control.Mode  // the record that took all back
+	lacksAt  time.Time      // since when the group is at rest, back, and not complete; zero while it is not so
+	gone     []string       // who is not in it then, by name
 	absent   map[string]bool
 	told     string
 	failing  string
@@ -93,6 +96,9 @@ func (a *awaited) step(at time.Time, s *steered, err error) (bool, error) {
 		want = string(a.back.Mode)
 	}
 	if !a.formed(want) {
+		if a.withoutGone(at, want) {
+			return true, nil
+		}
 		switch {
 		case !a.left.IsZero():
 		case s.g.State != model.StateStable || s.g.Mode != a.from():
@@ -128,19 +134,43 @@ func (a *awaited) said() bool {
 	})
 }
 
-// formed reports whether the group is at rest in a mode with every instance of
-// before that was to stay, each task with an owner, and all following the last record.
-func (a *awaited) formed(mode string) bool {
+// resting reports whether the group is at rest in a mode, each task with an
+// owner, and lists the instances of before that were to stay and are not in it.
+func (a *awaited) resting(mode string) (missing []string, ok bool) {
 	g := a.s.g
 	if g.Kind != model.Worker || g.State != model.StateStable || g.Mode != mode || len(g.Unassigned) > 0 || len(g.Moving) > 0 {
-		return false
+		return nil, false
 	}
 	ids := workerIDs(g)
-	for _, id := range a.expected() {
-		if !slices.Contains(ids, id) {
-			return false
-		}
+	return slices.DeleteFunc(a.expected(), func(id string) bool { return slices.Contains(ids, id) }), true
+}
+
+// formed reports whether nobody is missing either.
+func (a *awaited) formed(mode string) bool {
+	missing, rests := a.resting(mode)
+	return rests && len(missing) == 0
+}
+
+// withoutGone reports whether a group that has gone back is all that is left of
+// it: somebody has died or hangs, and is not waited for.
+func (a *awaited) withoutGone(at time.Time, mode string) bool {
+	missing, rests := a.resting(mode)
+	if a.back == nil || !rests {
+		a.lacksAt = time.Time{}
+		return false
 	}
+	if a.lacksAt.IsZero() {
+		a.lacksAt = at
+	}
+	if at.Sub(a.lacksAt) < goneLimit {
+		return false
+	}
+	for _, id := range missing {
+		a.gone = append(a.gone, a.nameOf(id))
+	}
+	slices.Sort(a.gone)
+	d := a.lacksAt.Sub(a.whole)
+	a.pause = &d
 	return true
 }
 
@@ -239,7 +269,13 @@ func (a *awaited) rolledBack(res *report.ChangeResult, over bool) error {
 	if list := res.Mode.NotFollowed; len(list) > 0 {
 		who = "did not follow: " + strings.Join(list, ", ")
 	}
-	state := fmt.Sprintf("%s is back in mode %s, epoch %d, with all %s%s", a.group, a.back.Mode, a.back.Epoch, render.Count(len(a.expected()), "instance"), a.paused())
+	all := len(a.expected())
+	with := "all " + render.Count(all, "instance")
+	if len(a.gone) > 0 {
+		with = fmt.Sprintf("%d of %s", all-len(a.gone), render.Count(all, "instance"))
+		who += "; not in the group any more: " + strings.Join(a.gone, ", ")
+	}
+	state := fmt.Sprintf("%s is back in mode %s, epoch %d, with %s%s", a.group, a.back.Mode, a.back.Epoch, with, a.paused())
 	if over {
 		state = fmt.Sprintf("%s is on its way back to mode %s, epoch %d", a.group, a.back.Mode, a.back.Epoch)
 	}

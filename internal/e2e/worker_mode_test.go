@@ -146,3 +146,28 @@ func TestModeSetNotFollowed(t *testing.T) {
 	stop()
 	j.Finish(true)
 }
+
+// A worker that died just before, and whose session is longer than the switch
+// may take: the others go back without it, and that it is gone is said.
+func TestModeSetOfOneThatDied(t *testing.T) {
+	t.Parallel()
+	c := env.cluster(t, v431)
+	const group = "mode-dead"
+	j, stop := c.startJob(t, chaos.Options{Group: group, Workers: 1, Settings: upgrading()}, "a", "b", "c")
+	j.Kill("c")
+	res := j.must(1, "mode", "set", group, "incremental", "--yes", "--allowed", "3s")
+	for _, want := range []string{
+		"not switched: mode-dead is back in mode upgrading, epoch 2, with 2 of 3 instances; pause ", "did not follow: c; not in the group any more: c",
+	} {
+		if !strings.Contains(oneText(res.stdout), want) {
+			t.Errorf("it does not say %q\n%s%s", want, res.stdout, res.stderr)
+		}
+	}
+	if j.GroupType() != "consumer" {
+		t.Errorf("group of type %s", j.GroupType())
+	}
+	t.Log(res.stderr, res.stdout)
+	j.Settled(60 * time.Second)
+	stop()
+	j.Finish(true)
+}

@@ -1,0 +1,45 @@
+package cmd
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// A group that went back is waited for until all are in it, but one that has
+// died, or hangs, only for a moment once the others run again.
+func TestBackWithoutOneThatIsGone(t *testing.T) {
+	s := twoOfThree(2)
+	s.g.Mode, s.state.Leaving, s.state.Status = "upgrading", nil, nil
+	for i := range s.g.Instances {
+		s.g.Instances[i].Leaving = nil
+	}
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	a := &awaited{switching: &switching{s: s, before: s.g, to: control.Incremental}, whole: began}
+	left := twoOfThree(2)
+	left.g.Instances, left.g.Mode = left.g.Instances[:2], "upgrading"
+	a.s = left
+	at := func(after time.Duration) bool { return a.withoutGone(began.Add(after), "upgrading") }
+
+	if at(0) || at(time.Minute) {
+		t.Error("a switch that was not taken back is over without pod-c")
+	}
+	a.back = &control.Mode{Mode: control.Upgrading}
+	if at(10*time.Second) || at(14*time.Second) {
+		t.Error("pod-c is not waited for")
+	}
+	left.g.State = model.StatePreparingRebalance
+	if at(15 * time.Second) {
+		t.Error("over in the middle of a round")
+	}
+	left.g.State = model.StateStable
+	if at(16*time.Second) || at(20*time.Second) {
+		t.Error("the time before that round counts")
+	}
+	if !at(21*time.Second) || !slices.Equal(a.gone, []string{"pod-c"}) || *a.pause != 16*time.Second {
+		t.Errorf("gone %v, pause %v", a.gone, a.pause)
+	}
+}
