@@ -105,7 +105,7 @@ func (b *groupBuilder) racksOf(brokers []int32) []string {
 
 // workerSettings are the settings of a worker group by their names.
 func workerSettings(s *StreamSettings) []model.Setting {
-	const source = model.SourceGroupConfig
+	const source = model.SourceWorkers
 	out := []model.Setting{
 		{Key: "acceptable.recovery.lag", Value: strconv.FormatInt(s.AcceptableRecoveryLag, 10), Source: source},
 		{Key: "num.standby.replicas", Value: strconv.Itoa(int(s.StandbyReplicas)), Source: source},

@@ -216,7 +216,7 @@ func (b *groupBuilder) usePlugIn(r *plugInRound, s *control.Status) {
 
 // plugInSettings are the leader's settings by their names.
 func plugInSettings(r *control.Round) []model.Setting {
-	const source = model.SourceGroupConfig
+	const source = model.SourcePlugIn
 	s := &r.Settings
 	out := []model.Setting{
 		{Key: "acceptable.recovery.lag", Value: strconv.FormatInt(s.AcceptableRecoveryLag, 10), Source: source},

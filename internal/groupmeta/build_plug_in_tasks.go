@@ -37,7 +37,7 @@ func (b *groupBuilder) topologyFromStatus() {
 func (b *groupBuilder) plugInRoles() {
 	handing := slices.ContainsFunc(b.members, func(m builtMember) bool { return m.next != nil && *m.next == 0 })
 	n := int(b.plugIn.Settings.StandbyReplicas)
-	source := model.SourceGroupConfig
+	source := model.SourcePlugIn
 	if b.o.Standbys != nil {
 		n, source = *b.o.Standbys, model.SourceUser
 	}

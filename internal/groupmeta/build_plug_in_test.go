@@ -94,10 +94,10 @@ func TestPlugInRound(t *testing.T) {
 	if top.Source != "status" || len(top.Uncertain) != 0 || top.Subtopologies[0].Inferred || !slices.Equal(top.Subtopologies[0].Stores, []string{"bykey"}) || *top.Subtopologies[1].Stateful {
 		t.Errorf("topology %+v", top)
 	}
-	if !slices.Contains(g.Facts.Settings, model.Setting{Key: "streamctl.followup.interval.ms", Value: "1500", Source: model.SourceGroupConfig}) {
+	if !slices.Contains(g.Facts.Settings, model.Setting{Key: "streamctl.followup.interval.ms", Value: "1500", Source: model.SourcePlugIn}) {
 		t.Errorf("settings %+v", g.Facts.Settings)
 	}
-	if g.Balance.Factor != 1.5 || g.Timing.Standbys == nil || *g.Timing.Standbys != 0 || g.Timing.StandbysSource != model.SourceGroupConfig {
+	if g.Balance.Factor != 1.5 || g.Timing.Standbys == nil || *g.Timing.Standbys != 0 || g.Timing.StandbysSource != model.SourcePlugIn {
 		t.Errorf("balance %+v, timing %+v", g.Balance, g.Timing)
 	}
 	wantText(t, "finding", finding(g, model.FindingLearning), "b learns 2 tasks for a: 0_0 0_1")

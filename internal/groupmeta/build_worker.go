@@ -209,7 +209,7 @@ func (w *workerBuild) settings() {
 	b.factor = s.BalancingFactor
 	b.g.Facts.Settings = workerSettings(&s)
 	n := int(s.StandbyReplicas)
-	b.g.Timing.Standbys, b.g.Timing.StandbysSource = &n, model.SourceGroupConfig
+	b.g.Timing.Standbys, b.g.Timing.StandbysSource = &n, model.SourceWorkers
 	if b.o.Standbys != nil {
 		n = *b.o.Standbys
 		b.g.Timing.StandbysSource = model.SourceUser

@@ -19,6 +19,8 @@ const (
 // Where a setting of a group comes from (Timing, Setting).
 const (
 	SourceGroupConfig   = "group config"
+	SourceWorkers       = "worker settings"  // as the workers say they are set
+	SourcePlugIn        = "plug-in settings" // as our assignor says it is set
 	SourceBrokerDefault = "broker default"
 	SourceUser          = "user"
 	SourceEstimate      = "estimate"

@@ -84,7 +84,7 @@ type Member struct {
 }
 
 // Setting is one setting that a plan goes by, and where it comes from:
-// "default", "group config", "broker default", "estimate" or "user".
+// "default", "group config", "worker settings", "plug-in settings", "broker default", "estimate" or "user".
 type Setting struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`

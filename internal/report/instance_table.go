@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -74,6 +75,19 @@ func workersHead(k model.Kind) string {
 		return "MEMBERS"
 	}
 	return "THREADS"
+}
+
+// workersHeadOf is workersHead for several groups: that of all, where they agree.
+func workersHeadOf(groups []*model.Group) string {
+	head := ""
+	for _, g := range groups {
+		if h := workersHead(g.Kind); head == "" || head == h {
+			head = h
+		} else {
+			return "THREADS"
+		}
+	}
+	return cmp.Or(head, "THREADS")
 }
 
 // instanceGrid is a row an instance with a last line of totals.

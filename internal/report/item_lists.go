@@ -65,7 +65,7 @@ func (l *InstanceList) Grid() *render.Grid {
 		render.Column{Head: "ENDPOINT", In: render.InFull},
 		render.Column{Head: "RACK", In: render.InFull},
 		render.Column{Head: "CLIENT TAGS", In: render.InWide},
-		render.Column{Head: "THREADS", Key: "workers", Right: true, Drop: 2},
+		render.Column{Head: workersHeadOf(l.groups), Key: "workers", Right: true, Drop: 2},
 		render.Column{Head: "ACTIVE", Right: true},
 		render.Column{Head: "TARGET", Key: "target_active", Right: true, In: render.InFull},
 		render.Column{Head: "STANDBY", Right: true},

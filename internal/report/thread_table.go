@@ -15,7 +15,7 @@ func (s *screen) threadGrid(list []model.Instance) *render.Grid {
 	t := traitsOf(s.g, list)
 	g := render.NewGrid(
 		render.Column{Head: "INSTANCE", Cap: nameCap},
-		render.Column{Head: "THREAD", Cap: memberCap},
+		render.Column{Head: threadHead(s.g.Kind), Cap: memberCap},
 		render.Column{Head: "INSTANCE-ID", Cap: nameCap, In: onlyIf(t.static, render.InText)},
 		render.Column{Head: "ACTIVE", Right: true},
 		render.Column{Head: "STANDBY", Right: true},
@@ -156,4 +156,12 @@ func versionText(m *model.Member) string {
 		return "v" + strconv.Itoa(int(md.UsedVersion)) + " of " + strconv.Itoa(int(md.SupportedVersion))
 	}
 	return "v" + strconv.Itoa(int(md.UsedVersion))
+}
+
+// threadHead is the word for a member that people of this kind of group use.
+func threadHead(k model.Kind) string {
+	if k == model.Worker {
+		return "WORKER"
+	}
+	return "THREAD"
 }
