@@ -44,6 +44,7 @@ func TestStreamsGroup(t *testing.T) {
 			sameLines(t, "roles", d.holdings(true), a.holdings(t, "pod-a", "pod-b"))
 			sameLines(t, "members", d.memberIDs(), toolMembers(t, c.tool(t, streamsGroups, "--describe", "--group", "billing", "--members")))
 			c.compareSnapshot(t, "billing")
+			c.refusedOfStreams(t, "billing", "pod-b")
 
 			a.closeInstance(t, "pod-a")
 			a.closeInstance(t, "pod-b")
@@ -128,4 +129,27 @@ func toolMembers(t testing.TB, text string) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// refusedOfStreams holds that what only other kinds of groups know is refused,
+// with exit code 1, and leaves the group as it is.
+func (c *cluster) refusedOfStreams(t *testing.T, group, instance string) {
+	t.Helper()
+	before := c.describeStreams(t, group)
+	for _, x := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"remove-member", group, "--instance", instance, "--yes"}, "there is no request that throws a member of it out"},
+		{[]string{"mode", "set", group, "incremental", "--yes"}, "it has no modes"},
+		{[]string{"rebalance", group, "--yes"}, "is a streams group"},
+		{[]string{"replace", group, "--with", "1", "--yes"}, "streams group"},
+	} {
+		if res := c.streamctl(t, x.args...); res.code != 1 || !strings.Contains(oneText(res.stderr), x.says) {
+			t.Errorf("%v: exit %d, want 1 and %q\n%s%s", x.args, res.code, x.says, res.stdout, res.stderr)
+		}
+	}
+	if after := c.describeStreams(t, group); after.Epoch != before.Epoch || len(after.Members) != len(before.Members) {
+		t.Errorf("epoch %d with %d members, before %d with %d", after.Epoch, len(after.Members), before.Epoch, len(before.Members))
+	}
 }

@@ -75,10 +75,11 @@ func (j workerJob) gone(name string) {
 	}
 }
 
-// evenly are the settings of a job whose instances get as many tasks each.
+// evenly are the settings of a job whose instances get as many tasks each, and
+// whose learners are ready with little left to restore.
 func evenly() worker.Settings {
 	s := worker.DefaultSettings()
-	s.BalancingFactor = 1000
+	s.BalancingFactor, s.AcceptableLag = 1000, 50
 	return s
 }
 

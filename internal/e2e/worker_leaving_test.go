@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/streamctl/streamctl/internal/chaos"
+	"github.com/streamctl/streamctl/worker"
 )
 
 // One of three instances with 12 stateful tasks is taken out of service under
@@ -89,7 +91,9 @@ func TestMarkLeavingWorkers(t *testing.T) {
 		t.Errorf("a mark is left: %v", m)
 	}
 	j.Settled(60 * time.Second)
-	j.must(1, append(leave, "--timeout", "10s")...) // it is not there any more
+	if res = j.must(0, append(leave, "--timeout", "10s")...); !strings.Contains(oneText(res.stdout), "nothing to do: c (") {
+		t.Errorf("once it has left: %s", res.stdout)
+	}
 	stop()
 	j.Finish(false)
 }
@@ -134,6 +138,34 @@ func TestMarkLeavingWorkersDocument(t *testing.T) {
 	slices.Sort(over)
 	if !slices.Equal(over, had) || len(owners) != 12 {
 		t.Errorf("handed over %v, they had %v; %d tasks have owners", over, had, len(owners))
+	}
+	j.Settled(60 * time.Second)
+	stop()
+	j.Finish(false)
+}
+
+// At --scale-down-timeout the instance goes with what it has: learners take over
+// as they are, what they had to restore is named, and nothing is lost.
+func TestMarkLeavingWorkersAtTheDeadline(t *testing.T) {
+	t.Parallel()
+	c := env.cluster(t, v431)
+	const group = "leaving-late"
+	j, stop := c.startJob(t, chaos.Options{Group: group, Workers: 1, Settings: evenly()}, "a", "b", "c")
+	for _, name := range []string{"a", "b"} {
+		j.Pod(name).In.SetRestoreRate(50) // each learns two tasks, with 200 records and more
+	}
+	res := j.must(0, "mark-leaving", "c", "-g", group, "--wait", "--timeout", "2m", "--scale-down-timeout", "2s")
+	said := regexp.MustCompile(`c went at the deadline, after \S+, with what was not handed over; restored cold: 0_\d+ on [ab] \(`)
+	if !said.MatchString(oneText(res.stdout)) || strings.Contains(res.stdout, "safe to stop") || !strings.Contains(oneText(res.stderr), "deadline 2s") {
+		t.Errorf("%s%s", res.stdout, res.stderr)
+	}
+	t.Log(res.stderr, res.stdout)
+	j.gone("c")
+	if n := j.Count(worker.Expired); n != 1 || j.Count(worker.Drained) != 0 {
+		t.Errorf("c's time was up %d times, it was drained %d times", n, j.Count(worker.Drained))
+	}
+	for _, name := range []string{"a", "b"} {
+		j.Pod(name).In.SetRestoreRate(0)
 	}
 	j.Settled(60 * time.Second)
 	stop()
