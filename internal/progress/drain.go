@@ -47,7 +47,8 @@ type Drain struct {
 // draining is what is known of one target.
 type draining struct {
 	DrainTarget
-	members  []string // at the first look, sorted
+	members  []string // at the last look at which its mark stood, sorted
+	epoch    int64    // of the mode then: a switch makes all members anew
 	owned    []model.TaskID
 	had      map[model.TaskID]bool
 	honoured bool
@@ -198,6 +199,7 @@ func (d *Drain) judge(t *draining, g *model.Group, s *control.State, at time.Tim
 		t.lost = fmt.Sprintf("%s is under another mark than this one: %s", t.Name, whose(&mark))
 	case marked && in != nil:
 		t.gone, t.unmarked = 0, time.Time{}
+		t.members, t.epoch = memberIDs(in), modeEpoch(s)
 	case marked: // gone, and nobody withdrew its mark
 		if t.gone++; len(t.owned) == 0 && d.looked {
 			t.departed = true
@@ -210,7 +212,7 @@ func (d *Drain) judge(t *draining, g *model.Group, s *control.State, at time.Tim
 	case in == nil:
 		d.judgeGone(t, s, at, owners)
 	case len(t.owned) == 0 && t.honoured: // about to go
-	case d.looked && !sharesOne(memberIDs(in), t.members):
+	case d.looked && modeEpoch(s) == t.epoch && !sharesOne(memberIDs(in), t.members):
 		t.died = true
 		t.lost = fmt.Sprintf("%s died and came back, which withdrew its mark; %s not handed over: %s", t.Name, tasks(len(t.owned)), idList(t.owned))
 	default:
@@ -265,6 +267,14 @@ func (d *Drain) outcome(g *model.Group, s *control.State, owners map[model.TaskI
 	})
 	out.Over = over
 	out.Met = over && len(out.Lost) == 0
+}
+
+// modeEpoch is the epoch of the mode that was last asked for; 0 for none.
+func modeEpoch(s *control.State) int64 {
+	if s.Mode == nil {
+		return 0
+	}
+	return s.Mode.Epoch
 }
 
 // void reports whether all instances are marked, so that no mark counts.

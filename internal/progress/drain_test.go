@@ -132,6 +132,19 @@ func TestDrainOfAnInstanceThatIsGone(t *testing.T) {
 		t.Errorf("came back: %+v", l)
 	}
 
+	// A mode switch makes members anew: no proof of a death.
+	d = newTestDrain(before)
+	d.Look(before, marked(myMark), at(0))
+	switched := gone()
+	switched.Mode = &control.Mode{Mode: control.Upgrading, Epoch: 1}
+	switched.Status["uuid-pod-c"] = control.Status{Epoch: 1, Tasks: []control.Task{{ID: model.ClassicTask("", 0, 5)}}}
+	if l := d.Look(back, switched, at(1)); len(l.Lost) != 0 {
+		t.Errorf("switched: %+v", l)
+	}
+	if l := d.Look(back, switched, at(5)); len(l.Lost) != 1 || !strings.Contains(l.Lost[0], "was withdrawn by somebody else") {
+		t.Errorf("switched, a while later: %+v", l)
+	}
+
 	// It is there and owns nothing any more: about to go, dead or not.
 	d = newTestDrain(before)
 	empty := drainGroup(nil, "pod-a/T1: 0_0 0_2 0_5", "pod-c/T1:")
