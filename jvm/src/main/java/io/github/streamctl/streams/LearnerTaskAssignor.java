@@ -53,6 +53,10 @@ public final class LearnerTaskAssignor implements TaskAssignor {
     for (String name : PluginSettings.unknown(configs)) {
       warnOnce("setting \"" + name + "\" is not known and does nothing");
     }
+    String usual = PluginSettings.topicName(String.valueOf(configs.get("application.id")));
+    if (!set.topic.equals(usual)) {
+      warnOnce("streamctl writes marks to topic \"" + usual + "\", and " + PluginSettings.TOPIC + " is \"" + set.topic + "\": nobody marks there");
+    }
   }
 
   @Override
