@@ -248,23 +248,6 @@ func (p *pluginApp) cost(t testing.TB, from int, ends map[string]int64) joined {
 	return out
 }
 
-// ends are the ends of the changelogs by task.
-func (p *pluginApp) endsByTask(t testing.TB) map[string]int64 {
-	t.Helper()
-	out := map[string]int64{}
-	for i, store := range []string{"bykey", "byvalue"} {
-		topic := p.group + "-" + store + "-changelog"
-		list, err := p.c.admin.ListEndOffsets(t.Context(), topic)
-		if err != nil || list.Error() != nil {
-			t.Fatal(err, list.Error())
-		}
-		for n, end := range list[topic] {
-			out[fmt.Sprintf("%d_%d", i, n)] = end.Offset
-		}
-	}
-	return out
-}
-
 // One more instance joins: two to three, then three to four.
 func TestBenchDrainJoin(t *testing.T) {
 	c := env.cluster(t, v431)

@@ -167,6 +167,12 @@ func drainOtherEnds(t *testing.T) {
 		g.finish(t)
 		g.again(t)
 	})
+	t.Run("time-out, then unmark", func(t *testing.T) {
+		if code, doc, said := g.drain(t, nil, "--raise-standbys", "--wait", "--timeout", "8s").end(t); code != 4 || doc.Standbys.PutBack {
+			t.Fatalf("exit %d, %+v\n%s", code, doc, said)
+		}
+		g.unmark(t, "pod-c")
+	})
 	t.Run("without waiting, then unmark", func(t *testing.T) {
 		if code, doc, said := g.drain(t, nil, "--raise-standbys").end(t); code != 0 || doc.Standbys.Set == nil {
 			t.Fatalf("exit %d, %+v\n%s", code, doc, said)

@@ -255,6 +255,23 @@ func (p *pluginApp) longestGap(t testing.TB, from int) time.Duration {
 	return longest
 }
 
+// endsByTask are the ends of the changelogs by task.
+func (p *pluginApp) endsByTask(t testing.TB) map[string]int64 {
+	t.Helper()
+	out := map[string]int64{}
+	for i, store := range []string{"bykey", "byvalue"} {
+		topic := p.group + "-" + store + "-changelog"
+		list, err := p.c.admin.ListEndOffsets(t.Context(), topic)
+		if err != nil || list.Error() != nil {
+			t.Fatal(err, list.Error())
+		}
+		for n, end := range list[topic] {
+			out[fmt.Sprintf("%d_%d", i, n)] = end.Offset
+		}
+	}
+	return out
+}
+
 func (p *pluginApp) logRounds(t testing.TB, from int) {
 	t.Helper()
 	for i, r := range p.log.of(t, p.group) {

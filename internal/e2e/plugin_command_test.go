@@ -118,7 +118,9 @@ func pluginCommandDrain(t *testing.T) {
 	contains(t, "check stop", p.must(t, 0, "check", "stop", "i2", "-g", p.group).stdout, "yes")
 	p.must(t, 0, "wait", p.group, "--for", "drained", "--instance", "i2", "--timeout", "0")
 	contains(t, "mode get", p.must(t, 0, "mode", "get", p.group).stdout, "plug-in")
-	again := p.must(t, 0, "mark-leaving", "i2", "-g", p.group, "--wait", "--timeout", "30s")
+	hook := streamctlCmd(t.Context(), t, "mark-leaving", "--self", "-g", p.group, "--wait", "--timeout", "30s", "--bootstrap-server", c.addrs[0])
+	hook.Env = append(hook.Environ(), "HOSTNAME=i2") // as in its pod
+	again := runCmd(t, hook)
 	contains(t, "again", again.stdout, "drained: i2 owns no task", "safe to stop")
 
 	p.must(t, 0, "unmark", "i2", "-g", p.group)

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -78,6 +79,7 @@ func pluginLeaderKilled(t *testing.T) {
 	c.produce(t, "plug-leader-in", stateRecords, 600, 480)
 	c.waitCommitted(t, first.group, "plug-leader-in", first.group+"-byvalue-repartition")
 	first.settle(t)
+	writing := first.write300(t, stateRecords)
 
 	var leads, leaves, stays string
 	for name := range jvms {
@@ -103,33 +105,70 @@ func pluginLeaderKilled(t *testing.T) {
 		t.Error("the dead instance still leads")
 	}
 	jvms[stays].waitCounts(t, time.Minute, map[string]int{stays: 12})
+	writing.checkNoneLost(t)
 }
 
 // Two of four instances are marked at once; the two that stay get their tasks.
 func pluginDrainTwoOfFour(t *testing.T) {
-	t.Parallel()
 	c := env.cluster(t, v431)
 	p := c.startPlugin(t, "plug-four", nil)
-	all := []string{"i1", "i2", "i3", "i4"}
-	for _, i := range all {
-		p.run(t, i)
-	}
-	p.waitCounts(t, 2*time.Minute, map[string]int{"i1": 3, "i2": 3, "i3": 3, "i4": 3})
-	c.produce(t, "plug-four-in", stateRecords, 600, 480)
-	c.waitCommitted(t, p.group, "plug-four-in", p.group+"-byvalue-repartition")
-	p.settle(t)
+	p.startFour(t)
 	writing := p.write300(t, stateRecords)
 	lines, rounds, started := len(p.proc.output()), len(p.log.of(t, p.group)), time.Now()
 	p.mark(t, "i1", "mark-1", 0)
 	p.mark(t, "i3", "mark-2", 0)
 	p.rebalance(t)
-	p.waitCounts(t, time.Minute, map[string]int{"i1": 0, "i2": 6, "i3": 0, "i4": 6})
+	p.waitCounts(t, drainedWithin, map[string]int{"i1": 0, "i2": 6, "i3": 0, "i4": 6})
 	t.Logf("two of four drained %.1f s after the marks", time.Since(started).Seconds())
 	if cold := p.restores(lines, pluginLag); len(cold) > 0 {
 		t.Errorf("actives that had to restore: %q", cold)
 	}
 	p.settle(t)
 	p.compareOwners(t, rounds)
+	writing.check(t)
+}
+
+// startFour starts four instances that have three tasks each and then, records
+// to restore.
+func (p *pluginApp) startFour(t testing.TB) {
+	t.Helper()
+	for _, i := range []string{"i1", "i2", "i3", "i4"} {
+		p.run(t, i)
+	}
+	p.waitCounts(t, 2*time.Minute, map[string]int{"i1": 3, "i2": 3, "i3": 3, "i4": 3})
+	p.c.produce(t, p.group+"-in", stateRecords, 600, 480)
+	p.c.waitCommitted(t, p.group, p.group+"-in", p.group+"-byvalue-repartition")
+	p.settle(t)
+}
+
+// Two people mark one instance each at the same time, neither knowing of the
+// other: both are drained, and both commands say so.
+func pluginTwoTools(t *testing.T) {
+	t.Parallel()
+	c := env.cluster(t, v431)
+	p := c.startPlugin(t, "plug-tools", tagged(nil))
+	p.startFour(t)
+	writing := p.write300(t, stateRecords)
+	lines, rounds := len(p.proc.output()), len(p.log.of(t, p.group))
+	var both sync.WaitGroup
+	said := map[string]*result{"i1": {}, "i3": {}}
+	for instance, res := range said {
+		cmd := streamctlCmd(t.Context(), t, "mark-leaving", instance, "-g", p.group, "--wait", "--timeout", "2m", "--bootstrap-server", c.addrs[0])
+		both.Go(func() { *res = runCmd(t, cmd) })
+	}
+	both.Wait()
+	for instance, res := range said {
+		if res.code != 0 {
+			t.Fatalf("mark-leaving %s: exit %d\n%s\n%s", instance, res.code, res.stdout, res.stderr)
+		}
+		contains(t, "mark-leaving "+instance, res.stdout, "drained: "+instance+" owns no task", "nothing restored cold", "safe to stop")
+	}
+	p.waitCounts(t, time.Minute, map[string]int{"i1": 0, "i2": 6, "i3": 0, "i4": 6})
+	p.settle(t)
+	p.compareOwners(t, rounds)
+	if cold := p.restores(lines, pluginLag); len(cold) > 0 {
+		t.Errorf("actives that had to restore: %q", cold)
+	}
 	writing.check(t)
 }
 
@@ -140,6 +179,7 @@ func pluginAllMarked(t *testing.T) {
 	c := env.cluster(t, v431)
 	p := c.startPlugin(t, "plug-all", nil)
 	p.startWithState(t)
+	writing := p.write300(t, stateRecords)
 	before := p.owners(t)
 	p.mark(t, "i1", "mark-1", 0)
 	p.mark(t, "i2", "mark-2", 0)
@@ -155,10 +195,12 @@ func pluginAllMarked(t *testing.T) {
 	p.write(t, control.Withdrawal(p.process("i1")))
 	p.rebalance(t)
 	p.waitCounts(t, time.Minute, map[string]int{"i1": 12, "i2": 0})
+	writing.check(t)
 }
 
 // The jar is rolled in one instance at a time, and out again; all tasks run
-// after each step.
+// after each step. What its leaders told of is left in the control topic, and
+// counts for nothing then.
 func pluginRollOut(t *testing.T) {
 	t.Parallel()
 	c := env.cluster(t, v431)
@@ -166,6 +208,9 @@ func pluginRollOut(t *testing.T) {
 	without := with.another(t, func(s *appSpec) {
 		s.plugin, s.settings = false, map[string]string{"num.stream.threads": "1", "max.warmup.replicas": "12", "probing.rebalance.interval.ms": "60000"}
 	})
+	if _, err := with.topic.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	without.run(t, "i1")
 	without.run(t, "i2")
 	both := func(what string) {
@@ -198,7 +243,35 @@ func pluginRollOut(t *testing.T) {
 		step.to.run(t, step.instance)
 		both("after " + step.instance + " was replaced")
 	}
+	if s := with.newestRound(t, "i1", "i2"); s == nil {
+		t.Error("no leader with the jar told of a round")
+	}
+	if p := with.model(t).PlugIn; p != nil {
+		t.Errorf("the jar is rolled out, and it is said that it is there: %+v", p)
+	}
 	writing.check(t)
+}
+
+// olderReleases are those that the plug-in runs in besides those that all tests
+// run with.
+func olderReleases() []string { return []string{"3.8.1", "3.9.1", "4.0.0", "4.1.1"} }
+
+// fetch has the jars of releases ready.
+func (r *rig) fetch(versions ...string) error {
+	out, err := exec.Command(filepath.Join(r.root, "testdata", "jvm", "fetch.sh"), versions...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("fetch.sh: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// fetchOlder is olderReleases with their jars ready.
+func fetchOlder(t *testing.T) []string {
+	t.Helper()
+	if err := env.older(); err != nil {
+		t.Fatal(err)
+	}
+	return olderReleases()
 }
 
 // An instance is drained in an app of each release.
@@ -206,11 +279,7 @@ func pluginVersions(t *testing.T) {
 	t.Parallel()
 	versions := []string{v440}
 	if everyChange() {
-		versions = append(versions, "3.8.1", "3.9.1", "4.0.0", "4.1.1")
-	}
-	fetch := exec.Command(filepath.Join(env.root, "testdata", "jvm", "fetch.sh"), versions...)
-	if out, err := fetch.CombinedOutput(); err != nil {
-		t.Fatalf("fetch.sh: %v\n%s", err, out)
+		versions = append(versions, fetchOlder(t)...)
 	}
 	for _, v := range versions {
 		t.Run(v, func(t *testing.T) {
@@ -222,6 +291,7 @@ func pluginVersions(t *testing.T) {
 			c := env.cluster(t, name)
 			p := c.startPluginOf(t, "plug-v"+strings.ReplaceAll(v, ".", ""), v, nil)
 			p.startWithState(t)
+			writing := p.write300(t, stateRecords)
 			lines := len(p.proc.output())
 			p.mark(t, "i2", "mark-1", 0)
 			p.rebalance(t)
@@ -233,6 +303,7 @@ func pluginVersions(t *testing.T) {
 				s := p.newestRound(t, "i1", "i2")
 				return s != nil && drained(s, p.process("i2"), "mark-1")
 			})
+			writing.check(t)
 		})
 	}
 }

@@ -76,8 +76,17 @@ func TestPluginTargets(t *testing.T) {
 		r := assign.PlugIn(s.Input, known)
 		lines, want = append(lines, line), append(want, s.AppendResult(nil, &r))
 	}
-	path := pluginTestClasses() + string(os.PathListSeparator) + env.classpath(v431)
-	compareAnswers(t, lines, askPlugin(t, lines, path, "io.github.streamctl.streams.Targets"), want)
+	versions := []string{v431}
+	if everyChange() {
+		versions = append(versions, v440)
+		versions = append(versions, fetchOlder(t)...)
+	}
+	for _, v := range versions {
+		t.Run(v, func(t *testing.T) {
+			path := pluginTestClasses() + string(os.PathListSeparator) + env.classpath(v)
+			compareAnswers(t, lines, askPlugin(t, lines, path, "io.github.streamctl.streams.Targets"), want)
+		})
+	}
 }
 
 // askPlugin has a program of the module answer lines.

@@ -88,7 +88,7 @@ func (x *plannedCase) prepare(t *testing.T) *pluginApp {
 func (x *plannedCase) compare(t *testing.T) {
 	t.Helper()
 	p := x.prepare(t)
-	set := map[string]string{plan.KeyFollowUp: "8000", plan.KeyHeartbeat: "500", plan.KeySession: "10000"}
+	set := map[string]string{plan.KeyHeartbeat: "500", plan.KeySession: "10000"} // the rest its leader tells
 	args := append([]string{"plan", p.group, "-o", "json"}, x.flags(p)...)
 	for k, v := range set {
 		args = append(args, "--set", k+"="+v)

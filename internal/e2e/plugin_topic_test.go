@@ -18,6 +18,7 @@ func pluginTopicDeleted(t *testing.T) {
 	c := env.cluster(t, v431)
 	p := c.startPlugin(t, "plug-deleted", map[string]string{"app.restore.delay.ms": "20000"})
 	p.startWithState(t)
+	writing := p.write300(t, stateRecords)
 	before := p.owners(t)
 	p.mark(t, "i2", "mark-1", 0)
 	p.rebalance(t)
@@ -41,6 +42,7 @@ func pluginTopicDeleted(t *testing.T) {
 	if err != nil || topics.Has(p.topic.Name()) {
 		t.Errorf("the topic is there again: %v", err)
 	}
+	writing.check(t)
 }
 
 // An app with a login of its own that may not read the control topic goes on
@@ -54,6 +56,7 @@ func pluginUnreadable(t *testing.T) {
 	settings["bootstrap.servers"] = strings.Join(c.secure, ",")
 	p := c.startPlugin(t, "plug-secure", settings)
 	p.startWithState(t)
+	writing := p.write300(t, stateRecords)
 	before := p.owners(t)
 
 	refused := kadm.NewACLs().Topics(p.topic.Name()).ResourcePatternType(kadm.ACLPatternLiteral).Operations(kadm.OpRead).Deny("User:" + userApp).DenyHosts("*")
@@ -80,4 +83,5 @@ func pluginUnreadable(t *testing.T) {
 		s := p.newestRound(t, "i1", "i2")
 		return s != nil && s.ControlError == "" && drained(s, p.process("i2"), "mark-1")
 	})
+	writing.check(t)
 }

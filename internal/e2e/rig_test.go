@@ -34,6 +34,7 @@ type rig struct {
 	clusters map[string]func() (*cluster, error) // by name, started when first asked for
 	build    func() (string, error)              // builds streamctl once, gives its path
 	plugin   func() (string, error)              // builds the jar for Streams apps once, gives its path
+	older    func() error                        // fetches olderReleases once
 }
 
 // env is set once, by TestMain.
@@ -97,6 +98,7 @@ func newRig() (*rig, error) {
 		}
 		return bin, nil
 	})
+	r.older = sync.OnceValue(func() error { return r.fetch(olderReleases()...) })
 	r.plugin = sync.OnceValues(func() (string, error) {
 		if out, err := exec.Command(filepath.Join(root, "jvm", "build.sh")).CombinedOutput(); err != nil {
 			return "", fmt.Errorf("jvm/build.sh: %w\n%s", err, out)
