@@ -103,7 +103,7 @@ func (i *Instance) open(ctx context.Context) (err error) {
 		return err
 	}
 	o := taskrun.Options{
-		Opts: i.opts, Group: i.c.Group, AcceptableLag: i.c.Settings.AcceptableLag, RestoreRate: i.c.RestoreRate,
+		Opts: i.opts, Group: i.c.Group, Topics: i.topics.all, AcceptableLag: i.c.Settings.AcceptableLag, RestoreRate: i.c.RestoreRate,
 		CommitInterval: i.c.CommitInterval, Events: i.events.task,
 		NewProcessor: func(t model.TaskID) taskrun.Processor { return processor{i.c.NewProcessor(taskID(t))} },
 	}

@@ -5,43 +5,42 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/streamctl/streamctl/internal/taskrun"
 )
 
 // topics knows how many partitions the topics of the topology have, and makes
 // the changelogs that are missing.
 type topics struct {
-	client   *kgo.Client
+	all      *taskrun.Topics
 	topology []Subtopology
-	names    []string // of inputs and changelogs
 
 	mu   sync.Mutex
 	seen map[string]int32
 }
 
 func openTopics(opts []kgo.Opt, topology []Subtopology) (*topics, error) {
-	client, err := kgo.NewClient(append(slices.Clone(opts), kgo.MetadataMinAge(50*time.Millisecond))...)
+	var names []string
+	for _, s := range topology {
+		names = append(names, s.inputs()...)
+		if s.Stateful() {
+			names = append(names, s.Changelog)
+		}
+	}
+	all, err := taskrun.OpenTopics(opts, names)
 	if err != nil {
 		return nil, err
 	}
-	t := &topics{client: client, topology: topology, seen: map[string]int32{}}
-	for _, s := range topology {
-		t.names = append(t.names, s.inputs()...)
-		if s.Stateful() {
-			t.names = append(t.names, s.Changelog)
-		}
-	}
-	t.names = unique(t.names)
-	return t, nil
+	return &topics{all: all, topology: topology, seen: map[string]int32{}}, nil
 }
 
-func (t *topics) close() { t.client.Close() }
+func (t *topics) close() { t.all.Close() }
 
 // counts are the partitions by topic, as last seen.
 func (t *topics) counts() map[string]int32 {
@@ -53,20 +52,14 @@ func (t *topics) counts() map[string]int32 {
 // refresh looks at the topics again if the last look is older than age, and
 // makes changelogs whose inputs are there.
 func (t *topics) refresh(ctx context.Context, age time.Duration) error {
-	req := kmsg.NewPtrMetadataRequest()
-	for _, name := range t.names {
-		rt := kmsg.NewMetadataRequestTopic()
-		rt.Topic = kmsg.StringPtr(name)
-		req.Topics = append(req.Topics, rt)
-	}
-	resp, err := t.client.RequestCachedMetadata(ctx, req, age)
+	topics, err := t.all.Look(ctx, time.Now().Add(-age))
 	if err != nil {
 		return fmt.Errorf("look at the topics of the topology: %w", err)
 	}
 	t.mu.Lock()
-	for _, rt := range resp.Topics {
-		if rt.Topic != nil && rt.ErrorCode == 0 {
-			t.seen[*rt.Topic] = int32(len(rt.Partitions))
+	for name, x := range topics {
+		if x.Err == nil {
+			t.seen[name] = int32(len(x.Leaders))
 		}
 	}
 	t.mu.Unlock()
@@ -101,7 +94,7 @@ func (t *topics) ensure(ctx context.Context, counts map[string]int32) error {
 	}
 	var errs []error
 	if len(create.Topics) > 0 {
-		resp, err := create.RequestWith(ctx, t.client)
+		resp, err := create.RequestWith(ctx, t.all.Client())
 		errs = append(errs, err)
 		if err == nil {
 			for _, rt := range resp.Topics {
@@ -110,7 +103,7 @@ func (t *topics) ensure(ctx context.Context, counts map[string]int32) error {
 		}
 	}
 	if len(grow.Topics) > 0 {
-		resp, err := grow.RequestWith(ctx, t.client)
+		resp, err := grow.RequestWith(ctx, t.all.Client())
 		errs = append(errs, err)
 		if err == nil {
 			for _, rt := range resp.Topics {

@@ -121,9 +121,9 @@ func settings() map[string]*string {
 }
 
 func (t *Topic) create(ctx context.Context) (created bool, err error) {
-	replicas := int16(-1) // the broker's default, where it cannot be told how many there are
-	if brokers, err := t.adm.ListBrokers(ctx); err == nil && len(brokers) > 0 {
-		replicas = int16(min(brokersAtMost, len(brokers)))
+	replicas := int16(-1)                                                      // the broker's default, where it cannot be told how many there are
+	if m, err := t.adm.BrokerMetadata(ctx); err == nil && len(m.Brokers) > 0 { // ListBrokers asks for all topics as well
+		replicas = int16(min(brokersAtMost, len(m.Brokers)))
 	}
 	resp, err := t.adm.CreateTopic(ctx, 1, replicas, settings(), t.name)
 	if errors.Is(err, kerr.InvalidReplicationFactor) && replicas > 0 {

@@ -168,7 +168,7 @@ func (a *activation) restored() bool {
 	a.t.role = restoring
 	a.t.movedAt = time.Now()
 	a.t.ready = make(chan struct{})
-	a.t.needLook = a.h.lookNow()
+	a.t.needLook = a.h.lookNow(true)
 	ready := a.t.ready
 	a.t.mu.Unlock()
 	select {
@@ -191,7 +191,7 @@ func (a *activation) follow() {
 		a.t.quiet, a.t.caughtUp, a.t.within = quiet{}, false, unknown
 	}
 	a.t.role = copying
-	a.h.lookNow()
+	a.h.lookNow(false)
 }
 
 // process runs one stint: from the committed offsets until it is to finish or

@@ -68,9 +68,6 @@ type answer struct {
 	err     error
 }
 
-// askTogether is how long a question waits for others.
-const askTogether = 10 * time.Millisecond
-
 // askWait bounds the requests for committed offsets.
 const askWait = 30 * time.Second
 
@@ -83,9 +80,15 @@ func (h *Host) askCommitted() {
 	h.mu.Unlock()
 	ctx, cancel := context.WithTimeout(h.ctx, askWait)
 	defer cancel()
-	topics, err := h.inputTopics(ctx, list)
+	parts := map[string][]int32{}
+	for _, q := range list {
+		for _, topic := range q.t.sub.Sources {
+			parts[topic] = append(parts[topic], q.t.id.Partition)
+		}
+	}
+	topics, err := h.inputTopics(ctx, parts)
 	if err == nil {
-		err = h.fetchCommitted(ctx, topics, list)
+		err = h.fetchCommitted(ctx, topics, parts, list)
 	}
 	if err != nil {
 		for _, q := range list {
@@ -95,20 +98,22 @@ func (h *Host) askCommitted() {
 }
 
 // fetchCommitted asks for the committed offsets of all inputs at once and
-// answers the questions, unless it returns an error.
-func (h *Host) fetchCommitted(ctx context.Context, topics map[string]topicInfo, list []*question) error {
-	parts := map[string][]int32{}
-	for _, q := range list {
-		for _, topic := range q.t.sub.Sources {
-			if int(q.t.id.Partition) < len(topics[topic].leaders) && !slices.Contains(parts[topic], q.t.id.Partition) {
-				parts[topic] = append(parts[topic], q.t.id.Partition)
+// answers the questions, unless it returns an error. A partition that a topic
+// does not have is not asked for.
+func (h *Host) fetchCommitted(ctx context.Context, topics map[string]TopicInfo, parts map[string][]int32, list []*question) error {
+	there := map[string][]int32{}
+	for topic, ps := range parts {
+		slices.Sort(ps)
+		for _, p := range slices.Compact(ps) {
+			if int(p) < len(topics[topic].Leaders) {
+				there[topic] = append(there[topic], p)
 			}
 		}
 	}
 	found, none := map[model.TopicPartition]committedOffset{}, false
-	if len(parts) > 0 {
+	if len(there) > 0 {
 		var err error
-		if found, none, err = h.offsetFetch(ctx, parts); err != nil {
+		if found, none, err = h.offsetFetch(ctx, topics, there); err != nil {
 			return fmt.Errorf("committed offsets of group %q: %w", h.o.Group, err)
 		}
 	}
@@ -120,14 +125,14 @@ func (h *Host) fetchCommitted(ctx context.Context, topics map[string]topicInfo, 
 
 // answerOf puts together what was found about one task. All of its inputs must
 // exist.
-func (h *Host) answerOf(t *task, topics map[string]topicInfo, found map[model.TopicPartition]committedOffset, none bool) answer {
+func (h *Host) answerOf(t *task, topics map[string]TopicInfo, found map[model.TopicPartition]committedOffset, none bool) answer {
 	offsets := map[model.TopicPartition]int64{}
 	for _, topic := range t.sub.Sources {
 		it := topics[topic]
-		if it.err != nil {
-			return answer{err: fmt.Errorf("input: %w", it.err)}
+		if it.Err != nil {
+			return answer{err: fmt.Errorf("input: %w", it.Err)}
 		}
-		if int(t.id.Partition) >= len(it.leaders) {
+		if int(t.id.Partition) >= len(it.Leaders) {
 			continue
 		}
 		tp := model.TopicPartition{Topic: topic, Partition: t.id.Partition}
@@ -152,27 +157,28 @@ type committedOffset struct {
 	err error
 }
 
-// offsetFetch asks the coordinator; none says that there is no such group.
-func (h *Host) offsetFetch(ctx context.Context, parts map[string][]int32) (found map[model.TopicPartition]committedOffset, none bool, err error) {
+// offsetFetch asks the coordinator; none says that there is no such group. The
+// topics are named by their ids as well, or the client would have to ask for them
+// with all their partitions.
+func (h *Host) offsetFetch(ctx context.Context, topics map[string]TopicInfo, parts map[string][]int32) (found map[model.TopicPartition]committedOffset, none bool, err error) {
 	req := kmsg.NewPtrOffsetFetchRequest()
 	req.Group, req.RequireStable = h.o.Group, true
+	group := kmsg.NewOffsetFetchRequestGroup()
+	group.Group = h.o.Group
+	names := map[[16]byte]string{}
 	for _, topic := range slices.Sorted(maps.Keys(parts)) {
-		rt := kmsg.NewOffsetFetchRequestTopic()
+		rt, gt := kmsg.NewOffsetFetchRequestTopic(), kmsg.NewOffsetFetchRequestGroupTopic()
 		rt.Topic, rt.Partitions = topic, parts[topic]
-		req.Topics = append(req.Topics, rt)
+		gt.Topic, gt.TopicID, gt.Partitions = topic, topics[topic].ID, parts[topic]
+		req.Topics, group.Topics = append(req.Topics, rt), append(group.Topics, gt)
+		names[gt.TopicID] = topic
 	}
-	resp, err := req.RequestWith(ctx, h.inputs.cl)
-	if err != nil {
-		return nil, false, err
-	}
-	code := resp.ErrorCode
-	if len(resp.Groups) > 0 && code == 0 {
-		code = resp.Groups[0].ErrorCode
-	}
-	if code == kerr.GroupIDNotFound.Code {
+	req.Groups = append(req.Groups, group)
+	resp, err := h.askCoordinator(ctx, req)
+	switch {
+	case errors.Is(err, kerr.GroupIDNotFound):
 		return nil, true, nil
-	}
-	if err := kerr.ErrorForCode(code); err != nil {
+	case err != nil:
 		return nil, false, err
 	}
 	found = map[model.TopicPartition]committedOffset{}
@@ -181,21 +187,74 @@ func (h *Host) offsetFetch(ctx context.Context, parts map[string][]int32) (found
 			found[model.TopicPartition{Topic: rt.Topic, Partition: rp.Partition}] = committedOffset{max(-1, rp.Offset), kerr.ErrorForCode(rp.ErrorCode)}
 		}
 	}
+	for _, rg := range resp.Groups {
+		for _, rt := range rg.Topics {
+			if rt.Topic == "" { // from version 10 on
+				rt.Topic = names[rt.TopicID]
+			}
+			for _, rp := range rt.Partitions {
+				found[model.TopicPartition{Topic: rt.Topic, Partition: rp.Partition}] = committedOffset{max(-1, rp.Offset), kerr.ErrorForCode(rp.ErrorCode)}
+			}
+		}
+	}
 	return found, false, nil
 }
 
-// inputTopics looks at the topics that the tasks read. It is never answered from
-// a cache: a task of a new partition must not be started without it.
-func (h *Host) inputTopics(ctx context.Context, list []*question) (map[string]topicInfo, error) {
-	topics := map[string]bool{}
-	for _, q := range list {
-		for _, topic := range q.t.sub.Sources {
-			topics[topic] = true
+// coordinatorTries is how often a coordinator is asked that moves or loads.
+const coordinatorTries = 5
+
+// askCoordinator asks the group's coordinator for offsets, for a while again when
+// it is another by now or does not know them yet.
+func (h *Host) askCoordinator(ctx context.Context, req *kmsg.OffsetFetchRequest) (*kmsg.OffsetFetchResponse, error) {
+	pause := firstPause
+	for try := 1; ; try++ {
+		resp, err := h.askOnce(ctx, req)
+		if !kerr.IsRetriable(err) || try == coordinatorTries {
+			return resp, err
 		}
+		t := time.NewTimer(pause)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return nil, err
+		}
+		pause *= 2
 	}
-	infos, err := h.topicInfos(ctx, slices.Sorted(maps.Keys(topics)))
+}
+
+func (h *Host) askOnce(ctx context.Context, req *kmsg.OffsetFetchRequest) (*kmsg.OffsetFetchResponse, error) {
+	find := kmsg.NewPtrFindCoordinatorRequest()
+	find.CoordinatorKey = h.o.Group
+	at, err := find.RequestWith(ctx, h.topics.cl)
+	if err == nil {
+		err = kerr.ErrorForCode(at.ErrorCode)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the coordinator: %w", err)
+	}
+	kresp, err := h.topics.cl.Broker(int(at.NodeID)).RetriableRequest(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	resp, ok := kresp.(*kmsg.OffsetFetchResponse)
+	if !ok {
+		return nil, errors.New("an answer about something else")
+	}
+	code := resp.ErrorCode
+	if len(resp.Groups) > 0 { // from version 8 on
+		code = resp.Groups[0].ErrorCode
+	}
+	return resp, kerr.ErrorForCode(code)
+}
+
+// inputTopics looks at the topics that the tasks read. What is there is taken
+// from an earlier look, but what is not in it is looked for anew: a task of a new
+// partition must not be started without it.
+func (h *Host) inputTopics(ctx context.Context, parts map[string][]int32) (map[string]TopicInfo, error) {
+	topics, err := h.topics.Find(ctx, time.Now().Add(-topicsEvery), parts)
 	if err != nil {
 		return nil, fmt.Errorf("inputs: %w", err)
 	}
-	return infos, nil
+	return topics, nil
 }

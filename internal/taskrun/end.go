@@ -70,6 +70,7 @@ func (h *Host) ended() bool {
 	h.wg.Wait()
 	h.restore.cl.Close()
 	h.inputs.cl.Close()
+	h.closeTopics()
 	done := make(chan struct{})
 	go func() {
 		h.acts.Wait()

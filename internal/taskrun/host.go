@@ -20,6 +20,7 @@ type Host struct {
 	subs     map[string]Subtopology // by id as in model.TaskID
 	inputs   *poller                // also writes changelogs
 	restore  *poller
+	topics   *Topics
 	fetches  *fetchCounter
 	rate     atomic.Int64
 	looks    chan struct{}
@@ -34,12 +35,15 @@ type Host struct {
 	mu     sync.Mutex
 	tasks  map[model.TaskID]*task
 	look   int64 // number of the last look that began
+	anew   bool  // the next one is to take nothing from it
 	closed bool
 
 	questions []*question // not asked yet; guarded by mu
 
 	byChangelog map[model.TopicPartition]*task  // attached ones; restore poller only
 	byInput     map[model.TopicPartition]*stint // inputs poller only
+
+	adding map[string]map[int32]kgo.Offset // inputs that the client is to fetch; inputs poller only
 }
 
 // errClosed is what a host says after Shutdown or Crash.
@@ -56,6 +60,7 @@ func Open(o Options) (*Host, error) {
 	h := &Host{
 		o: o, subs: subs, fetches: &fetchCounter{n: map[int32]int64{}}, looks: make(chan struct{}, 1),
 		tasks: map[model.TaskID]*task{}, byChangelog: map[model.TopicPartition]*task{}, byInput: map[model.TopicPartition]*stint{},
+		adding: map[string]map[int32]kgo.Offset{},
 	}
 	h.rate.Store(int64(max(0, o.RestoreRate)))
 	if o.Dir != "" {
@@ -77,8 +82,18 @@ func Open(o Options) (*Host, error) {
 	return h, nil
 }
 
-// dial makes the two clients. Neither connects before it has something to do.
+// dial makes the clients. None connects before it has something to do.
 func (h *Host) dial() error {
+	if h.topics = h.o.Topics; h.topics == nil {
+		var names []string
+		for _, s := range h.o.Subtopologies {
+			names = append(names, s.topics()...)
+		}
+		var err error
+		if h.topics, err = OpenTopics(h.o.Opts, names); err != nil {
+			return err
+		}
+	}
 	both := []kgo.Opt{kgo.FetchMaxWait(fetchWait), kgo.MetadataMinAge(lookEvery / 2)}
 	restore := slices.Concat(h.o.Opts, both, []kgo.Opt{
 		kgo.KeepControlRecords(), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
@@ -95,10 +110,12 @@ func (h *Host) dial() error {
 	})
 	rc, err := kgo.NewClient(restore...)
 	if err != nil {
+		h.closeTopics()
 		return fmt.Errorf("client of the restore: %w", err)
 	}
 	ic, err := kgo.NewClient(inputs...)
 	if err != nil {
+		h.closeTopics()
 		rc.Close()
 		return fmt.Errorf("client of the inputs: %w", err)
 	}
@@ -107,6 +124,13 @@ func (h *Host) dial() error {
 		h.batchMax = int(n)
 	}
 	return nil
+}
+
+// closeTopics closes the client of the topics if it is the host's own.
+func (h *Host) closeTopics() {
+	if h.o.Topics == nil {
+		h.topics.Close()
+	}
 }
 
 // newTask makes a task that is not held yet, at rest.

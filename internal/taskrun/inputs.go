@@ -118,12 +118,24 @@ func (s *stint) attach(offsets map[model.TopicPartition]int64) {
 	})
 }
 
+// addInput adds one input to those that the next poll begins with; in the inputs
+// poller.
 func (h *Host) addInput(tp model.TopicPartition, at int64) {
 	o := kgo.NewOffset().AtStart()
 	if at >= 0 {
 		o = kgo.NewOffset().At(at)
 	}
-	h.inputs.cl.AddConsumePartitions(map[string]map[int32]kgo.Offset{tp.Topic: {tp.Partition: o}})
+	if h.adding[tp.Topic] == nil {
+		h.adding[tp.Topic] = map[int32]kgo.Offset{}
+	}
+	h.adding[tp.Topic][tp.Partition] = o
+}
+
+// addInputs has the client fetch what was added. It looks at the whole topic each
+// time that it is given partitions of it.
+func (h *Host) addInputs() {
+	h.inputs.cl.AddConsumePartitions(h.adding)
+	clear(h.adding)
 }
 
 // detach ends the fetching.
@@ -145,6 +157,7 @@ func (h *Host) inputsLoop() {
 	defer h.wg.Done()
 	for h.ctx.Err() == nil {
 		h.inputs.runJobs()
+		h.addInputs()
 		fs := h.inputs.poll(h.ctx, idleWait, inputMax)
 		n, bad := 0, false
 		fs.EachPartition(func(ft kgo.FetchTopicPartition) {

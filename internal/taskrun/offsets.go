@@ -2,10 +2,9 @@ package taskrun
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -14,72 +13,9 @@ import (
 	"github.com/streamctl/streamctl/internal/model"
 )
 
-// topicInfo is what a broker says of a topic.
-type topicInfo struct {
-	id      [16]byte
-	leaders []int32 // by partition, -1: none at the moment
-	err     error
-}
-
-// topicInfos asks for topics. It asks a broker itself: an answer that goes
-// through the client is kept there by topic and partition, and where topics have
-// thousands of partitions, that is most of the work of a look.
-func (h *Host) topicInfos(ctx context.Context, names []string) (map[string]topicInfo, error) {
-	out := map[string]topicInfo{}
-	req := kmsg.NewPtrMetadataRequest()
-	for _, name := range names {
-		out[name] = topicInfo{err: fmt.Errorf("topic %q: not in the answer", name)}
-		rt := kmsg.NewMetadataRequestTopic()
-		rt.Topic = kmsg.StringPtr(name)
-		req.Topics = append(req.Topics, rt)
-	}
-	if len(names) == 0 {
-		return out, nil
-	}
-	resp, err := h.metadata(ctx, req)
-	if err != nil {
-		return nil, fmt.Errorf("metadata: %w", err)
-	}
-	for _, rt := range resp.Topics {
-		if rt.Topic == nil {
-			continue
-		}
-		t := topicInfo{id: rt.TopicID, leaders: make([]int32, len(rt.Partitions))}
-		if err := kerr.ErrorForCode(rt.ErrorCode); err != nil {
-			t.err = fmt.Errorf("topic %q: %w", *rt.Topic, err)
-		}
-		for i := range t.leaders {
-			t.leaders[i] = -1
-		}
-		for _, rp := range rt.Partitions {
-			if rp.Partition >= 0 && int(rp.Partition) < len(t.leaders) {
-				t.leaders[rp.Partition] = rp.Leader
-			}
-		}
-		out[*rt.Topic] = t
-	}
-	return out, nil
-}
-
-// metadata asks the first broker that answers.
-func (h *Host) metadata(ctx context.Context, req *kmsg.MetadataRequest) (*kmsg.MetadataResponse, error) {
-	var errs []error
-	for _, b := range slices.Concat(h.restore.cl.DiscoveredBrokers(), h.restore.cl.SeedBrokers()) {
-		kresp, err := b.Request(ctx, req)
-		if resp, ok := kresp.(*kmsg.MetadataResponse); err == nil && ok {
-			return resp, nil
-		}
-		errs = append(errs, err)
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return nil, errors.Join(errs...)
-}
-
 // offsets lists the first (-2) or the last stable (-1) offsets of partitions,
 // as start, from their leaders. All that were asked for are in the answer.
-func (h *Host) offsets(ctx context.Context, topics map[string]topicInfo, parts map[string][]int32, at int64) map[model.TopicPartition]extent {
+func (h *Host) offsets(ctx context.Context, topics map[string]TopicInfo, parts map[string][]int32, at int64) map[model.TopicPartition]extent {
 	out := map[model.TopicPartition]extent{}
 	by := map[int32]*kmsg.ListOffsetsRequest{}
 	for topic, ps := range parts {
@@ -87,15 +23,15 @@ func (h *Host) offsets(ctx context.Context, topics map[string]topicInfo, parts m
 		for _, p := range ps {
 			tp := model.TopicPartition{Topic: topic, Partition: p}
 			switch {
-			case t.err != nil:
-				out[tp] = extent{err: t.err}
-			case int(p) >= len(t.leaders):
+			case t.Err != nil:
+				out[tp] = extent{err: t.Err}
+			case int(p) >= len(t.Leaders):
 				out[tp] = extent{err: fmt.Errorf("\"%s\": %w", tp, kerr.UnknownTopicOrPartition)}
-			case t.leaders[p] < 0:
+			case t.Leaders[p] < 0:
 				out[tp] = extent{err: fmt.Errorf("\"%s\" has no leader at the moment", tp)}
 			default:
 				out[tp] = extent{err: fmt.Errorf("offsets of \"%s\": no answer", tp)}
-				by[t.leaders[p]] = wanting(by[t.leaders[p]], tp, at)
+				by[t.Leaders[p]] = wanting(by[t.Leaders[p]], tp, at)
 			}
 		}
 	}
@@ -103,13 +39,22 @@ func (h *Host) offsets(ctx context.Context, topics map[string]topicInfo, parts m
 	var all sync.WaitGroup
 	for leader, req := range by {
 		all.Go(func() {
-			kresp, err := h.restore.cl.Broker(int(leader)).RetriableRequest(ctx, req)
+			kresp, err := h.topics.cl.Broker(int(leader)).RetriableRequest(ctx, req)
 			mu.Lock()
 			defer mu.Unlock()
 			listed(out, req, kresp, err)
 		})
 	}
 	all.Wait()
+	doubt := false
+	for tp, x := range out {
+		doubt = doubt || x.err != nil
+		x.topic = topics[tp.Topic].ID
+		out[tp] = x
+	}
+	if doubt {
+		h.topics.Doubt()
+	}
 	return out
 }
 
@@ -165,35 +110,46 @@ func listed(out map[model.TopicPartition]extent, req *kmsg.ListOffsetsRequest, k
 
 // offsetOf lists one offset of one partition; see offsets.
 func (h *Host) offsetOf(ctx context.Context, tp model.TopicPartition, at int64) (int64, error) {
-	leader, err := h.leaderOf(ctx, tp)
-	if err != nil {
-		return 0, err
+	var x extent
+	for _, fresh := range []bool{false, true} { // the first leader may be one of the past
+		leader, err := h.leaderOf(ctx, tp, fresh)
+		if err != nil {
+			return 0, err
+		}
+		out := map[model.TopicPartition]extent{tp: {err: fmt.Errorf("offsets of \"%s\": no answer", tp)}}
+		req := wanting(nil, tp, at)
+		kresp, err := h.topics.cl.Broker(int(leader)).RetriableRequest(ctx, req)
+		listed(out, req, kresp, err)
+		if x = out[tp]; x.err == nil || ctx.Err() != nil {
+			break
+		}
 	}
-	out := map[model.TopicPartition]extent{tp: {err: fmt.Errorf("offsets of \"%s\": no answer", tp)}}
-	req := wanting(nil, tp, at)
-	kresp, err := h.restore.cl.Broker(int(leader)).RetriableRequest(ctx, req)
-	listed(out, req, kresp, err)
-	return out[tp].start, out[tp].err
+	return x.start, x.err
 }
 
-// leaderOf gives the broker that leads a partition, as the clients know it, or
-// else by asking.
-func (h *Host) leaderOf(ctx context.Context, tp model.TopicPartition) (int32, error) {
+// leaderOf gives the broker that leads a partition: as the clients that move its
+// records know it, or the last look at the topics; with fresh, as a look that
+// begins now finds it.
+func (h *Host) leaderOf(ctx context.Context, tp model.TopicPartition, fresh bool) (int32, error) {
+	var since time.Time
+	if fresh {
+		since = time.Now()
+	}
 	for _, cl := range []*kgo.Client{h.restore.cl, h.inputs.cl} {
-		if leader, _, err := cl.PartitionLeader(tp.Topic, tp.Partition); err == nil && leader >= 0 {
+		if leader, _, err := cl.PartitionLeader(tp.Topic, tp.Partition); !fresh && err == nil && leader >= 0 {
 			return leader, nil
 		}
 	}
-	topics, err := h.topicInfos(ctx, []string{tp.Topic})
+	topics, err := h.topics.Find(ctx, since, map[string][]int32{tp.Topic: {tp.Partition}})
 	if err != nil {
 		return -1, err
 	}
 	t := topics[tp.Topic]
 	switch {
-	case t.err != nil:
-		return -1, t.err
-	case int(tp.Partition) >= len(t.leaders) || t.leaders[tp.Partition] < 0:
+	case t.Err != nil:
+		return -1, t.Err
+	case int(tp.Partition) >= len(t.Leaders) || t.Leaders[tp.Partition] < 0:
 		return -1, fmt.Errorf("\"%s\" has no leader at the moment", tp)
 	}
-	return t.leaders[tp.Partition], nil
+	return t.Leaders[tp.Partition], nil
 }

@@ -3,6 +3,7 @@ package taskrun
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,11 +19,20 @@ type Subtopology struct {
 	Changelog string   // topic with as many partitions; "" means stateless. It must exist: this package creates no topic
 }
 
+// topics are all that the subtopology reads or writes.
+func (s Subtopology) topics() []string {
+	if s.Changelog == "" {
+		return s.Sources
+	}
+	return append(slices.Clone(s.Sources), s.Changelog)
+}
+
 // Options is what a host needs.
 type Options struct {
 	Opts           []kgo.Opt // seed brokers and security; nothing about groups or what to consume
 	Group          string    // whose committed input offsets count
 	Subtopologies  []Subtopology
+	Topics         *Topics                      // what is known of all topics of the subtopologies; nil: the host looks by itself
 	Dir            string                       // directory for stores and checkpoints, of this instance alone; "" keeps all in memory
 	NewProcessor   func(model.TaskID) Processor // a new one each time a task begins to process
 	AcceptableLag  int64                        // records; where Within and Beyond lie

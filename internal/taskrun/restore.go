@@ -121,9 +121,9 @@ func (h *Host) fetchFailed(t *task, err error) {
 	switch {
 	case errors.Is(err, kerr.OffsetOutOfRange), errors.As(err, &lost):
 		h.clear(t, fmt.Sprintf("offset %d is not in the log any more", t.next))
-		h.lookNow()
+		h.lookNow(true)
 	case errors.Is(err, kerr.UnknownTopicID):
-		h.lookNow() // tells by the topic's id
+		h.lookNow(true) // tells by the topic's id
 	default:
 		h.trouble(t, fmt.Errorf("fetch changelog \"%s\": %w", t.changelog, err))
 	}
@@ -132,6 +132,7 @@ func (h *Host) fetchFailed(t *task, err error) {
 // looked takes in what a look found.
 func (h *Host) looked(number int64, tasks []*task, found map[model.TopicPartition]extent) {
 	purged := map[string]bool{}
+	fetch := map[string]map[int32]kgo.Offset{}
 	for _, t := range tasks {
 		x := found[t.changelog]
 		if x.err != nil {
@@ -141,10 +142,11 @@ func (h *Host) looked(number int64, tasks []*task, found map[model.TopicPartitio
 			continue
 		}
 		if h.fits(t, number, x, purged) {
-			h.attach(t)
+			h.attach(t, fetch)
 			h.settle(t)
 		}
 	}
+	h.restore.cl.AddConsumePartitions(fetch)
 }
 
 // fits notes an extent and reports whether the task is to follow its changelog.
@@ -213,18 +215,28 @@ func (h *Host) clear(t *task, why string) {
 	}
 }
 
-// attach has the changelog fetched from the position on.
-func (h *Host) attach(t *task) {
+// attach has the changelog fetched from the position on, once what is added to
+// fetch is given to the client. A task that is to become active and lacks nothing
+// is not fetched: settle has it go on at once.
+func (h *Host) attach(t *task, fetch map[string]map[int32]kgo.Offset) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.attached || t.role != copying && t.role != restoring {
+	if t.attached || t.role != copying && t.role != restoring || t.complete() {
 		return
 	}
 	t.attached = true
 	h.byChangelog[t.changelog] = t
-	h.restore.cl.AddConsumePartitions(map[string]map[int32]kgo.Offset{
-		t.changelog.Topic: {t.changelog.Partition: kgo.NewOffset().At(t.next)},
-	})
+	if fetch[t.changelog.Topic] == nil {
+		fetch[t.changelog.Topic] = map[int32]kgo.Offset{}
+	}
+	fetch[t.changelog.Topic][t.changelog.Partition] = kgo.NewOffset().At(t.next)
+}
+
+// complete reports whether the task is to become active and the last look found
+// nothing that its store lacks; mu is held.
+func (t *task) complete() bool {
+	lag, known := t.lag()
+	return t.role == restoring && t.look >= t.needLook && known && lag == 0
 }
 
 // detach ends the fetching of the changelog.
@@ -251,7 +263,7 @@ func (h *Host) settle(t *task) {
 	t.mu.Lock()
 	lag, known := t.lag()
 	reached := known && lag == 0 && t.attached
-	if reached && t.role == restoring && t.look >= t.needLook {
+	if t.complete() {
 		t.mu.Unlock()
 		h.detach(t)
 		t.mu.Lock()

@@ -45,7 +45,7 @@ func (h *Host) bare(ctx context.Context, t *task, topic [16]byte, from, end int6
 // fetchOnce asks the leader of a partition for what it has from an offset on, as
 // all restores do: read committed.
 func (h *Host) fetchOnce(ctx context.Context, tp model.TopicPartition, topic [16]byte, from int64) (*kmsg.FetchResponseTopicPartition, error) {
-	leader, err := h.leaderOf(ctx, tp)
+	leader, err := h.leaderOf(ctx, tp, false)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +57,9 @@ func (h *Host) fetchOnce(ctx context.Context, tp model.TopicPartition, topic [16
 	rp.Partition, rp.FetchOffset, rp.PartitionMaxBytes = tp.Partition, from, tailBytes
 	rt.Partitions = append(rt.Partitions, rp)
 	req.Topics = append(req.Topics, rt)
-	kresp, err := h.restore.cl.Broker(int(leader)).RetriableRequest(ctx, req)
+	kresp, err := h.topics.cl.Broker(int(leader)).RetriableRequest(ctx, req)
 	if err != nil {
+		h.topics.Doubt()
 		return nil, fmt.Errorf("fetch \"%s\" from broker %d: %w", tp, leader, err)
 	}
 	resp, ok := kresp.(*kmsg.FetchResponse)
@@ -67,6 +68,9 @@ func (h *Host) fetchOnce(ctx context.Context, tp model.TopicPartition, topic [16
 	}
 	p := &resp.Topics[0].Partitions[0]
 	if err := errors.Join(kerr.ErrorForCode(resp.ErrorCode), kerr.ErrorForCode(p.ErrorCode)); err != nil {
+		if !errors.Is(err, kerr.OffsetOutOfRange) {
+			h.topics.Doubt()
+		}
 		return nil, fmt.Errorf("fetch \"%s\" from broker %d: %w", tp, leader, err)
 	}
 	return p, nil

@@ -36,6 +36,7 @@ type task struct {
 	start     int64     // first offset of the changelog at the last look
 	end       int64     // last stable offset at the last look, -1 unknown
 	look      int64     // number of that look
+	before    int64     // next when that look began
 	needLook  int64     // restoring: the end must be of this look or a later one
 	attached  bool      // its changelog is being fetched
 	paused    bool      // not for now: tasks that are to become active come first

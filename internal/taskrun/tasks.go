@@ -29,7 +29,7 @@ func (h *Host) Copy(id model.TaskID) error {
 		return fmt.Errorf("task %q is active: demote it first", id)
 	case t.role == resting:
 		t.role = copying
-		h.lookNow()
+		h.lookNow(false)
 	}
 	return nil
 }

@@ -3,8 +3,7 @@ package taskrun
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
+	"math/rand/v2"
 	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
@@ -13,9 +12,18 @@ import (
 // lookEvery is how often the ends of the changelogs are read.
 const lookEvery = 500 * time.Millisecond
 
-// wholeEvery is how often a look asks for topic ids and starts too. That a topic
-// was made anew, or has lost its beginning, shows sooner where it is fetched.
-const wholeEvery = 5 * time.Second
+// How often a look asks for the starts of changelogs too, and for their topics.
+// A copy that stands still short of its end, or is above it, may be one of a topic
+// that was made anew.
+const (
+	startsEvery = 5 * time.Second
+	topicsEvery = 30 * time.Second
+	oddEvery    = 5 * time.Second // while a copy is odd
+)
+
+// lookLatest is the longest pause between looks that no broker answers, but for
+// chance, by which instances do not all ask at once.
+const lookLatest = 2 * time.Second
 
 // extent is what a look found of one changelog partition.
 type extent struct {
@@ -28,34 +36,64 @@ type extent struct {
 
 // watch reads topic ids, starts and ends of the changelogs of all tasks that
 // are not running, at intervals and when asked to, and hands them to the
-// restore poller.
+// restore poller. Brokers that do not answer are asked less and less often.
 func (h *Host) watch() {
 	defer h.wg.Done()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	known := known{}
+	var starts begins
+	var next time.Time // not before
+	rest := lookEvery
 	for {
 		select {
 		case <-h.ctx.Done():
 			return
 		case <-tick.C:
 		case <-h.looks:
-			known.stale = true
+			h.gather()
 		}
-		number, tasks := h.beginLook()
+		if time.Now().Before(next) {
+			continue
+		}
+		number, anew, tasks := h.beginLook()
 		if len(tasks) == 0 {
 			continue
 		}
-		found := h.extents(&known, tasks)
+		found, answered := h.extents(&starts, anew, tasks)
 		h.restore.do(func() { h.looked(number, tasks, found) })
+		if answered {
+			rest = lookEvery
+		} else {
+			next = time.Now().Add(rest/2 + rand.N(rest))
+			rest = min(2*rest, lookLatest)
+		}
+	}
+}
+
+// askTogether is how long a look, or a question for committed offsets, waits for
+// others: tasks come by the dozen.
+const askTogether = 10 * time.Millisecond
+
+// gather waits for others that ask for a look; it serves them all.
+func (h *Host) gather() {
+	t := time.NewTimer(askTogether)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-h.ctx.Done():
+	}
+	select {
+	case <-h.looks:
+	default:
 	}
 }
 
 // lookNow asks for a look at once and gives its number, or that of an earlier
-// one that has not begun yet.
-func (h *Host) lookNow() int64 {
+// one that has not begun yet. With anew it takes nothing from an earlier look.
+func (h *Host) lookNow(anew bool) int64 {
 	h.mu.Lock()
 	n := h.look + 1
+	h.anew = h.anew || anew
 	h.mu.Unlock()
 	select {
 	case h.looks <- struct{}{}:
@@ -65,75 +103,78 @@ func (h *Host) lookNow() int64 {
 }
 
 // beginLook numbers a look and gives the tasks that it is for.
-func (h *Host) beginLook() (int64, []*task) {
+func (h *Host) beginLook() (n int64, anew bool, tasks []*task) {
 	h.mu.Lock()
 	h.look++
-	n := h.look
+	n, anew = h.look, h.anew
+	h.anew = false
 	h.mu.Unlock()
-	var tasks []*task
 	h.each(func(t *task) {
 		if t.stateful() && t.role != running {
 			tasks = append(tasks, t)
 		}
 	})
-	return n, tasks
+	return n, anew, tasks
 }
 
-// known is what was asked last of what changes seldom.
-type known struct {
+// begins are the starts of changelogs as they were asked for last.
+type begins struct {
 	at     time.Time
-	stale  bool // it was asked to look: it may have changed
-	topics map[string]topicInfo
 	starts map[model.TopicPartition]extent
 }
 
-// covers reports whether it is fresh and has all that a look needs.
-func (k *known) covers(found map[model.TopicPartition]extent) bool {
-	if k.stale || time.Since(k.at) > wholeEvery {
+// cover reports whether they are fresh, and are of the topics that there are.
+func (b *begins) cover(topics map[string]TopicInfo, parts map[string][]int32) bool {
+	if time.Since(b.at) > startsEvery {
 		return false
 	}
-	for tp := range found {
-		if x, ok := k.starts[tp]; !ok || x.err != nil {
-			return false
+	for topic, ps := range parts {
+		for _, p := range ps {
+			x, ok := b.starts[model.TopicPartition{Topic: topic, Partition: p}]
+			if !ok || x.err != nil || x.topic != topics[topic].ID {
+				return false
+			}
 		}
 	}
 	return true
 }
 
 // extents asks for the extents of the tasks' changelogs. A request that fails
-// is the error of all that it was to answer.
-func (h *Host) extents(k *known, tasks []*task) map[model.TopicPartition]extent {
+// is the error of all that it was to answer; answered says that there was any
+// answer at all. With anew it takes nothing from an earlier look.
+func (h *Host) extents(b *begins, anew bool, tasks []*task) (found map[model.TopicPartition]extent, answered bool) {
 	ctx, cancel := context.WithTimeout(h.ctx, 10*time.Second)
 	defer cancel()
-	found := map[model.TopicPartition]extent{}
 	parts := map[string][]int32{}
 	for _, t := range tasks {
-		found[t.changelog] = extent{err: fmt.Errorf("no answer about changelog \"%s\"", t.changelog)}
 		parts[t.changelog.Topic] = append(parts[t.changelog.Topic], t.changelog.Partition)
 	}
-	if !k.covers(found) {
-		began := time.Now()
-		topics, err := h.topicInfos(ctx, slices.Sorted(maps.Keys(parts)))
-		if err != nil {
-			return failed(found, fmt.Errorf("changelogs: %w", err))
-		}
-		*k = known{at: began, topics: topics, starts: h.offsets(ctx, topics, parts, -2)}
+	now := time.Now()
+	since := now.Add(-topicsEvery)
+	switch {
+	case anew:
+		since = now
+	case anyOdd(tasks):
+		since = now.Add(-oddEvery)
 	}
-	ends := h.offsets(ctx, k.topics, parts, -1)
-	for topic, ps := range parts {
-		for _, p := range ps {
-			tp := model.TopicPartition{Topic: topic, Partition: p}
-			s, e := k.starts[tp], ends[tp]
-			switch {
-			case e.err != nil:
-				found[tp] = extent{err: e.err}
-			case s.err != nil:
-				found[tp] = extent{err: s.err}
-			default:
-				found[tp] = extent{topic: k.topics[topic].id, start: s.start, end: e.start}
-			}
-			k.stale = k.stale || found[tp].err != nil
+	topics, err := h.topics.Find(ctx, since, parts)
+	if err != nil {
+		return failed(parts, fmt.Errorf("changelogs: %w", err)), false
+	}
+	if anew || !b.cover(topics, parts) {
+		*b = begins{at: now, starts: h.offsets(ctx, topics, parts, -2)}
+	}
+	found = h.offsets(ctx, topics, parts, -1)
+	for tp, e := range found {
+		s := b.starts[tp]
+		switch {
+		case e.err != nil:
+		case s.err != nil:
+			found[tp] = s
+		default:
+			found[tp] = extent{topic: e.topic, start: s.start, end: e.start}
 		}
+		answered = answered || found[tp].err == nil
 	}
 	for _, t := range tasks {
 		t.mu.Lock()
@@ -144,12 +185,28 @@ func (h *Host) extents(k *known, tasks []*task) map[model.TopicPartition]extent 
 			found[t.changelog] = x
 		}
 	}
-	return found
+	return found, answered
 }
 
-func failed(found map[model.TopicPartition]extent, err error) map[model.TopicPartition]extent {
-	for tp := range found {
-		found[tp] = extent{err: err}
+// anyOdd reports whether a copy has not moved since the last look, and is not at
+// its end.
+func anyOdd(tasks []*task) bool {
+	odd := false
+	for _, t := range tasks {
+		t.mu.Lock()
+		odd = odd || t.attached && t.end >= 0 && t.next != t.end && t.next == t.before
+		t.before = t.next
+		t.mu.Unlock()
+	}
+	return odd
+}
+
+func failed(parts map[string][]int32, err error) map[model.TopicPartition]extent {
+	found := map[model.TopicPartition]extent{}
+	for topic, ps := range parts {
+		for _, p := range ps {
+			found[model.TopicPartition{Topic: topic, Partition: p}] = extent{err: err}
+		}
 	}
 	return found
 }

@@ -1,0 +1,172 @@
+package taskrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Topics says what the brokers say of the topics of one instance. It asks for
+// all of them at once, and one answer serves everybody who asks meanwhile: where
+// topics have thousands of partitions these answers are most of what an instance
+// has to read, and each instance of a large group has to read them whole. It is
+// safe for use by several goroutines.
+type Topics struct {
+	cl      *kgo.Client
+	names   []string
+	turn    chan struct{} // held by who asks
+	last    look          // of who has the turn
+	doubted atomic.Pointer[time.Time]
+}
+
+// look is one answer.
+type look struct {
+	began  time.Time
+	topics map[string]TopicInfo
+}
+
+// TopicInfo is what a broker says of a topic.
+type TopicInfo struct {
+	ID      [16]byte
+	Leaders []int32 // by partition, -1: none at the moment
+	Err     error   // names the topic; nil when it is there
+}
+
+// OpenTopics makes the client that asks for the named topics; opts name the
+// cluster and how to log in. Nothing is sent yet.
+func OpenTopics(opts []kgo.Opt, names []string) (*Topics, error) {
+	own := []kgo.Opt{kgo.MetadataMinAge(lookEvery / 2), kgo.DisableClientMetrics()} // it moves no records: there is nothing to measure
+	cl, err := kgo.NewClient(slices.Concat(opts, own)...)
+	if err != nil {
+		return nil, fmt.Errorf("client of the topics: %w", err)
+	}
+	return &Topics{cl: cl, names: slices.Compact(slices.Sorted(slices.Values(names))), turn: make(chan struct{}, 1)}, nil
+}
+
+// Client is the client that asks. It has no partitions.
+func (t *Topics) Client() *kgo.Client { return t.cl }
+
+// Close ends the connections.
+func (t *Topics) Close() { t.cl.Close() }
+
+// Doubt has the next Look ask anew, and the client look for the brokers: a
+// request that went by the last answer failed.
+func (t *Topics) Doubt() {
+	now := time.Now()
+	t.doubted.Store(&now)
+	t.cl.ForceMetadataRefresh()
+}
+
+// Look gives all topics by name, as they were at some moment after since; the
+// caller may not change what it gets.
+func (t *Topics) Look(ctx context.Context, since time.Time) (map[string]TopicInfo, error) {
+	if len(t.names) == 0 {
+		return map[string]TopicInfo{}, nil
+	}
+	select {
+	case t.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("metadata: %w", context.Cause(ctx))
+	}
+	defer func() { <-t.turn }()
+	if d := t.doubted.Load(); d != nil && d.After(since) {
+		since = *d
+	}
+	if t.last.topics != nil && t.last.began.After(since) {
+		return t.last.topics, nil
+	}
+	began := time.Now()
+	topics, err := t.ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.last = look{began: began, topics: topics}
+	return topics, nil
+}
+
+// ask asks for all topics. It asks a broker itself: an answer that goes through
+// the client is kept there by topic and partition, which costs more than reading
+// it.
+func (t *Topics) ask(ctx context.Context) (map[string]TopicInfo, error) {
+	out := map[string]TopicInfo{}
+	req := kmsg.NewPtrMetadataRequest()
+	for _, name := range t.names {
+		out[name] = TopicInfo{Err: fmt.Errorf("topic %q: not in the answer", name)}
+		rt := kmsg.NewMetadataRequestTopic()
+		rt.Topic = kmsg.StringPtr(name)
+		req.Topics = append(req.Topics, rt)
+	}
+	resp, err := t.metadata(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("metadata: %w", err)
+	}
+	for _, rt := range resp.Topics {
+		if rt.Topic == nil {
+			continue
+		}
+		x := TopicInfo{ID: rt.TopicID, Leaders: make([]int32, len(rt.Partitions))}
+		if err := kerr.ErrorForCode(rt.ErrorCode); err != nil {
+			x.Err = fmt.Errorf("topic %q: %w", *rt.Topic, err)
+		}
+		for i := range x.Leaders {
+			x.Leaders[i] = -1
+		}
+		for _, rp := range rt.Partitions {
+			if rp.Partition >= 0 && int(rp.Partition) < len(x.Leaders) {
+				x.Leaders[rp.Partition] = rp.Leader
+			}
+		}
+		out[*rt.Topic] = x
+	}
+	return out, nil
+}
+
+// metadata asks the first broker that answers; when none does, it is left to the
+// client, which tries for a while.
+func (t *Topics) metadata(ctx context.Context, req *kmsg.MetadataRequest) (*kmsg.MetadataResponse, error) {
+	brokers := t.cl.DiscoveredBrokers()
+	rand.Shuffle(len(brokers), func(i, j int) { brokers[i], brokers[j] = brokers[j], brokers[i] }) // not all instances the same one
+	for _, b := range append(brokers, t.cl.SeedBrokers()...) {
+		kresp, err := b.Request(ctx, req)
+		if resp, ok := kresp.(*kmsg.MetadataResponse); err == nil && ok {
+			return resp, nil
+		}
+		if ctx.Err() != nil {
+			return nil, errors.Join(err, context.Cause(ctx))
+		}
+	}
+	return req.RequestWith(ctx, t.cl)
+}
+
+// Find is Look, but what is missing from an older answer is looked for anew.
+func (t *Topics) Find(ctx context.Context, since time.Time, parts map[string][]int32) (map[string]TopicInfo, error) {
+	now := time.Now()
+	topics, err := t.Look(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	for topic, ps := range parts {
+		if !topics[topic].has(ps) {
+			return t.Look(ctx, now)
+		}
+	}
+	return topics, nil
+}
+
+// has reports whether all of the partitions are there, with a leader.
+func (x TopicInfo) has(partitions []int32) bool {
+	for _, p := range partitions {
+		if int(p) >= len(x.Leaders) || x.Leaders[p] < 0 {
+			return false
+		}
+	}
+	return x.Err == nil
+}
