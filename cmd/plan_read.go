@@ -41,6 +41,8 @@ func (w *planReading) read(ctx context.Context) error {
 	err := progress.Poll(ctx, planInterval, w.o.d.now, w.look, w.step)
 	if _, over := errors.AsType[timeoutError](err); over && len(w.last) > 0 {
 		err = w.ranOut()
+	} else if look := progress.LookOf(err); over && look != nil {
+		err = look
 	}
 	if w.o.d.flags.sample > 0 && len(w.ready) > 0 && err == nil {
 		err = w.again(ctx)

@@ -290,6 +290,9 @@ func (w *waiting) finish(err error) error {
 	if err != nil && !ran {
 		return err
 	}
+	if look := progress.LookOf(err); w.group == nil && look != nil {
+		return look
+	}
 	if w.group == nil {
 		return fmt.Errorf("nothing could be read within %s", w.timeout)
 	}

@@ -106,20 +106,28 @@ func runWatch(ctx context.Context, o *watchOptions) error {
 	}
 	if o.length > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, o.length, errWatched)
+		ctx, cancel = context.WithTimeoutCause(ctx, o.length, watchedError{})
 		defer cancel()
 	}
 	w := &watching{o: o, r: r, limit: limit}
 	err = progress.Poll(ctx, o.interval, o.d.now, func(ctx context.Context) (*model.Group, error) { return w.look(ctx, id) }, w.step)
-	if errors.Is(err, errWatched) {
+	if look := progress.LookOf(err); errors.Is(err, watchedError{}) && !w.seen && look != nil {
+		return look
+	}
+	if errors.Is(err, watchedError{}) {
 		o.d.note("watched for %s: %s", render.Duration(o.length), render.Count(w.watcher.Rebalances(), "rebalance"))
 		return w.unmet(w.watcher.Rebalances())
 	}
 	return err
 }
 
-// errWatched is the cause of a context that --for ended.
-var errWatched = errors.New("watched long enough")
+// watchedError is the cause of a context that --for ended.
+type watchedError struct{}
+
+func (watchedError) Error() string { return "watched long enough" }
+
+// Is lets readers that name the cause of a deadline find one.
+func (watchedError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // watching is a watch that runs.
 type watching struct {
