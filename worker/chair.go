@@ -131,14 +131,26 @@ func (h *sitter) stale() bool { return h.gone() || h.i.st.members[h.n].moves != 
 
 // BeforeJoin stops what must be revoked, and returns when it is committed. That
 // includes what the last round gave to another worker of the instance, which may
-// never have heard of it: then nobody claims it in the next.
+// never have heard of it: then nobody claims it in the next. Meanwhile it looks
+// at the topics, so that the metadata are of today.
 func (h *sitter) BeforeJoin() {
 	i := h.i
-	ctx, cancel := context.WithTimeout(i.ctx, time.Second)
-	if err := i.topics.refresh(ctx, i.c.MetadataMaxAge); err != nil && i.ctx.Err() == nil {
-		i.events.emit(Event{Kind: Trouble, Worker: h.n, Err: err})
-	}
-	cancel()
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		ctx, cancel := context.WithTimeout(i.ctx, time.Second)
+		defer cancel()
+		if err := i.topics.refresh(ctx, i.c.MetadataMaxAge); err != nil && i.ctx.Err() == nil {
+			i.events.emit(Event{Kind: Trouble, Worker: h.n, Err: err})
+		}
+	}()
+	h.closeBefore()
+	<-looked
+}
+
+// closeBefore is BeforeJoin's part with the tasks.
+func (h *sitter) closeBefore() {
+	i := h.i
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if h.stale() {
@@ -193,7 +205,7 @@ func (h *sitter) Assign(r seat.Round) (map[string][]byte, error) {
 	i.notice(protocolType(h.as), r)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	l, err := i.st.decide(protocolType(h.as), r, h.stale() || i.st.unaware(h.n))
+	l, err := i.st.decide(protocolType(h.as), r, h.stale() || i.st.unaware(h.n), time.Now())
 	if err != nil {
 		return nil, err
 	}

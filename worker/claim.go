@@ -22,14 +22,15 @@ type claim struct {
 
 // member is one worker of the instance, as the protocol sees it.
 type member struct {
-	n          int    // its number in the instance
-	as         Mode   // that it joins in: the mode, unless it looks for a way in
-	moves      int    // how often it had to leave and come back: a seat that is older does not count
-	id         string // member id of the last round
-	generation int32  // of its last assignment, hence of its claims; 0: none
-	epoch      int64  // mode epoch in which that was counted
-	last       int32  // instances of its last round
-	carried    bool   // its claims come from the group before a mode switch
+	n          int       // its number in the instance
+	as         Mode      // that it joins in: the mode, unless it looks for a way in
+	moves      int       // how often it had to leave and come back: a seat that is older does not count
+	id         string    // member id of the last round
+	generation int32     // of its last assignment, hence of its claims; 0: none
+	since      time.Time // when it had that
+	epoch      int64     // mode epoch in which that was counted
+	last       int32     // instances of its last round
+	carried    bool      // its claims come from the group before a mode switch
 	request    int64
 
 	in         bool // it has an assignment and did not lose its membership

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"slices"
+	"time"
 
 	"github.com/streamctl/streamctl/internal/assign"
 	"github.com/streamctl/streamctl/internal/groupmeta"
@@ -23,8 +24,9 @@ type leaderRound struct {
 
 // decide computes a round. A leader that is about to leave for a mode switch
 // holds: it decides as if the switch were over and members still on their way
-// back, so that those who left already find what they had.
-func (s *state) decide(protocolType string, r seat.Round, hold bool) (*leaderRound, error) {
+// back, and gives nothing to anybody else, so that those who left already find
+// what they had. So it does early in a switch, too, while some are missing.
+func (s *state) decide(protocolType string, r seat.Round, hold bool, now time.Time) (*leaderRound, error) {
 	l := &leaderRound{of: s, counts: r.Partitions, members: map[string]*groupmeta.StreamMetadata{}}
 	for _, m := range r.Members {
 		md, err := groupmeta.ParseWorkerMetadata(protocolType, m.Metadata)
@@ -44,10 +46,14 @@ func (s *state) decide(protocolType string, r seat.Round, hold bool) (*leaderRou
 		Factor: s.set.BalancingFactor, MaxLearners: int(s.set.MaxLearners), Standbys: int(s.set.StandbyReplicas), AcceptableLag: s.set.AcceptableLag,
 	}}
 	partly := l.partly()
+	held := hold || s.returning(now) && (partly || l.missing())
 	for _, id := range l.order {
 		one := l.instance(id)
 		if hold {
 			one.Workers[0].SwitchOpen = true
+		}
+		if held {
+			holdBack(one.Workers[0].Tasks)
 		}
 		if hold || partly {
 			one.Workers[0].LastInstances = len(l.order) + 1
@@ -56,6 +62,26 @@ func (s *state) decide(protocolType string, r seat.Round, hold bool) (*leaderRou
 	}
 	l.result = assign.Learner(in)
 	return l, nil
+}
+
+// holdBack leaves copies what they are: none is fit to take a task over.
+func holdBack(tasks []assign.LearnerTask) {
+	for n := range tasks {
+		if t := &tasks[n]; t.Role != model.Active {
+			t.Ready, t.Lag = false, assign.LearnerLagUnknown
+		}
+	}
+}
+
+// missing says whether there are fewer instances than in some member's last
+// round.
+func (l *leaderRound) missing() bool {
+	here, before := map[string]bool{}, int32(0)
+	for _, m := range l.members {
+		here[m.Instance] = true
+		before = max(before, m.LastInstances)
+	}
+	return len(here) < int(before)
 }
 
 // partly says whether an instance is there with some of its workers only. It is

@@ -20,3 +20,17 @@ func (s *state) unaware(n int) bool {
 	m := s.members[n]
 	return s.sw != nil && m.switching && m.said.epoch != s.epoch
 }
+
+// longestReturn bounds the time in which all are still expected back.
+const longestReturn = 5 * time.Second
+
+// returning says that a mode switch has begun so lately that who is missing is
+// most likely on its way: for a quarter of the switch's time, no copy takes the
+// place of its owner, however well it has caught up.
+func (s *state) returning(now time.Time) bool {
+	if s.sw == nil {
+		return false
+	}
+	began := s.sw.deadline.Add(-s.sw.allowed)
+	return now.Before(began.Add(min(s.sw.allowed/4, longestReturn)))
+}

@@ -54,7 +54,7 @@ func (s *state) assigned(n int, generation int32, id string, a *groupmeta.Stream
 	}
 	m.id, m.generation, m.epoch, m.carried = id, generation, s.epoch, false
 	m.in, m.round, m.learnerWon, m.leads = true, false, true, led
-	m.refused = time.Time{}
+	m.refused, m.since = time.Time{}, now
 	m.drained = m.said.mark != "" && s.mark != nil && !owns
 	if !a.SwitchWaiting {
 		m.last, m.switching = a.Instances, false

@@ -91,7 +91,7 @@ func (g *group) round(miss ...string) map[string]*groupmeta.StreamMetadata {
 	}
 	r.Members = append(r.Members, seat.Member{ID: "stranger", Metadata: []byte{0, 1, 2}})
 	leader := g.by[g.names()[0]]
-	l, err := leader.decide(groupmeta.ProtocolTypeStream, r, false)
+	l, err := leader.decide(groupmeta.ProtocolTypeStream, r, false, g.now)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -117,6 +117,7 @@ func (g *group) round(miss ...string) map[string]*groupmeta.StreamMetadata {
 		}
 	}
 	g.once()
+	g.breathe()
 	return said
 }
 
@@ -143,6 +144,9 @@ func (g *group) tick(name string) actions {
 	g.t.Helper()
 	return g.by[name].tick(g.now, g.lagOf(name), func(model.TaskID) bool { return true }, time.Second)
 }
+
+// breathe lets the time pass in which nobody asks for the next round.
+func (g *group) breathe() { g.now = g.now.Add(longestBreath) }
 
 // picture is as in the draft: S1[T1,T2] S4 learns T1.
 func (g *group) picture() string {

@@ -73,6 +73,32 @@ func TestStateSwitchDoesNotWaitForTheDrained(t *testing.T) {
 	}
 }
 
+// Who is back first does not take what those after it come back with, though
+// it has caught up with it: for a quarter of the switch's time they are expected.
+func TestStateFirstBackTakesNothing(t *testing.T) {
+	g := threeOf(t)
+	g.join("S4")
+	g.round()
+	g.is("S1[T1,T2] S2[T3,T4] S3[T5] S4[] learns T1")
+	g.caughtUp("S4", 1)
+	g.leaveAll(Upgrading, 1, 8*time.Second)
+	g.number = 0
+	late := g.by
+	g.by = map[string]*state{"S4": late["S4"]}
+	g.round()
+	g.is("S4[] learns T1")
+	g.by = late
+	g.round()
+	g.is("S1[T1,T2] S2[T3,T4] S3[T5] S4[] learns T1")
+
+	g.leaveAll(Incremental, 2, 8*time.Second)
+	g.number = 0
+	g.by = map[string]*state{"S4": late["S4"]}
+	g.now = g.now.Add(2 * time.Second)
+	g.round()
+	g.is("S4[T1]")
+}
+
 // One that stays away does not hold the others for longer than the switch may
 // take.
 func TestStateSwitchRunsOutOfTime(t *testing.T) {

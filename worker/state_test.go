@@ -91,6 +91,10 @@ func TestStateSaysOnlyWhatIsClosed(t *testing.T) {
 	s.assigned(0, 9, "S1/w0", &groupmeta.StreamAssignment{Mode: groupmeta.StreamIncremental, Tasks: []groupmeta.AssignedTask{
 		{ID: model.ClassicTask("", 1, 0), Role: model.Active},
 	}}, false, g.now)
+	if a := g.tick("S1"); len(a.ask) != 0 {
+		t.Error("it asks for a round before the others can have heard of the last")
+	}
+	g.breathe()
 	if a := g.tick("S1"); len(a.ask) != 1 {
 		t.Error("what could not be said is not said later either")
 	}
@@ -157,6 +161,7 @@ func TestStateRejoinPolicies(t *testing.T) {
 			{ID: model.ClassicTask("", 0, 0), Role: model.Learner, Tags: learner}, {ID: model.ClassicTask("", 0, 1), Role: model.Learner, Tags: learner},
 		}}, false, g.now)
 		s.members[0].said = s.says()
+		g.breathe()
 		g.caughtUp("S1", 1)
 		if a := g.tick("S1"); len(a.ask) != want {
 			t.Errorf("%s: one of two ready asks %d times", policy, len(a.ask))

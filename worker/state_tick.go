@@ -26,9 +26,15 @@ type readyTask struct {
 // protocol type before the other.
 const tryPause = time.Second
 
+// longestBreath bounds how long a worker waits after a round before it asks for
+// the next. It waits for two heartbeats at the most: a member that has not heard
+// what a round gave it joins the next without, and what it was given runs
+// nowhere until it hears; in mode upgrading every round is a pause for all.
+const longestBreath = 500 * time.Millisecond
+
 // tick looks at the clock and at the lag of the learners. ready is the app's
-// word besides the lag; patience is how long a worker waits before it asks for
-// what another of the instance should have told.
+// word besides the lag; patience, two heartbeats, is how long a worker waits
+// before it asks for what another of the instance should have told.
 func (s *state) tick(now time.Time, lag lagOf, ready func(model.TaskID) bool, patience time.Duration) actions {
 	a := actions{ask: map[int]string{}}
 	if s.leaving {
@@ -58,7 +64,7 @@ func (s *state) tick(now time.Time, lag lagOf, ready func(model.TaskID) bool, pa
 			}
 		}
 		first = false
-		if !m.askAt.IsZero() && !now.Before(m.askAt) {
+		if !m.askAt.IsZero() && !now.Before(m.askAt) && !now.Before(m.since.Add(min(patience, longestBreath))) {
 			a.ask[m.n] = m.askFor
 			m.request++
 			m.askAt, m.askFor = time.Time{}, ""

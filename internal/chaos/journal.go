@@ -121,7 +121,7 @@ func (l *Journal) line(e entry) string {
 	}
 	s := fmt.Sprintf("%s %s#%d w%d %s gen %d", at, e.name, e.life, e.Worker, e.Kind, e.Generation)
 	switch e.Kind {
-	case worker.ActiveStarted, worker.ActiveStopped, worker.CopyOpened, worker.CopyClosed, worker.CaughtUp, worker.LearnerReady:
+	case worker.ActiveStarted, worker.ActiveHalted, worker.ActiveStopped, worker.CopyOpened, worker.CopyClosed, worker.CaughtUp, worker.LearnerReady:
 		s += fmt.Sprintf(" %s records %d", l.label(e.Task), e.Records)
 	case worker.MarkSeen, worker.MarkChanged, worker.MarkWithdrawn, worker.Drained, worker.Expired:
 		s += fmt.Sprintf(" mark %s remaining %v", e.Mark, e.Remaining)

@@ -8,7 +8,10 @@ import (
 	"github.com/streamctl/streamctl/worker"
 )
 
-// span is the time that one instance was active with a task.
+// span is the time that one instance was active with a task: from when the first
+// record could come until the last was processed and all that it wrote was in
+// the changelog. Its last commit comes after that, and changes nothing that an
+// owner has: it is refused when another has the task by then.
 type span struct {
 	task        worker.TaskID
 	name        string
@@ -35,9 +38,16 @@ func (l *Journal) spans() map[worker.TaskID][]*span {
 			s := &span{task: e.Task, name: e.name, life: e.life, began: e.At, gen: e.Generation, index: rounds}
 			all[e.Task] = append(all[e.Task], s)
 			open[at] = s
+		case worker.ActiveHalted:
+			if s := open[at]; s != nil {
+				s.done, s.last = e.At, e.Generation
+			}
 		case worker.ActiveStopped:
 			if s := open[at]; s != nil {
-				s.done, s.last, s.err = e.At, e.Generation, e.Err
+				s.err = e.Err
+				if s.done.IsZero() {
+					s.done, s.last = e.At, e.Generation
+				}
 				delete(open, at)
 			}
 		}
@@ -46,7 +56,10 @@ func (l *Journal) spans() map[worker.TaskID][]*span {
 	defer l.mu.Unlock()
 	for _, s := range open {
 		if e, ok := l.ends[lifeOf(s.name, s.life)]; ok {
-			s.done, s.how = e.done, e.how
+			s.how = e.how
+			if s.done.IsZero() {
+				s.done = e.done
+			}
 		}
 	}
 	return all
