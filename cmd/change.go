@@ -70,11 +70,27 @@ func (d *deps) groupToChange(c *cobra.Command, a []string) (string, error) {
 // check refuses, before anything is sent, what cannot be done from here: on a
 // file, in a context that is read-only, or with nobody to ask.
 func (c *change) check() error {
+	if err := c.checkReading(); err != nil {
+		return err
+	}
+	return c.checkWriting()
+}
+
+// checkReading refuses what a change cannot be read from.
+func (c *change) checkReading() error {
 	switch {
 	case c.d.flags.from != "":
 		return errs.Usagef("%s and --from exclude one another: a file cannot be changed", c.verb)
 	case c.d.flags.sample > 0:
 		return errs.Usagef("--sample goes with commands that only read")
+	}
+	return nil
+}
+
+// checkWriting refuses a change in a context that is read-only, or with nobody to
+// ask.
+func (c *change) checkWriting() error {
+	switch {
 	case c.flags.dryRun:
 		return nil
 	case c.d.conf.Switch(config.KeyReadonly):

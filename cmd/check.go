@@ -40,7 +40,7 @@ a caught-up copy.
 every member reports how far its copies are, and judges by that. That is a change
 of the group: it asks before, and needs --yes without a terminal. Where the answer
 is yes already, or positions are never old (worker groups, streams groups of 4.4),
-nothing is asked for.
+nothing is asked for, and no --yes is needed.
 
 INSTANCE is an instance id or its prefix, a member id or prefix, a client id, a
 static instance id or a host. Without -g and a default group it is looked up in
@@ -70,7 +70,7 @@ func runCheckStop(ctx context.Context, o *checkStopOptions) error {
 		return err
 	}
 	if o.refresh {
-		if err := o.check(); err != nil {
+		if err := o.checkReading(); err != nil { // the rest once there is something to ask for
 			return err
 		}
 	}

@@ -28,6 +28,9 @@ func (o *checkStopOptions) refreshed(ctx context.Context, r *reader, g *model.Gr
 	case g.State != model.StateStable:
 		return nil, nil, false, errs.WithHint(fmt.Errorf("group %q is %s, and only a Stable group is asked for a rebalance", g.ID, g.State), "wait "+g.ID+" --for stable, then try again")
 	}
+	if err := o.checkWriting(); err != nil {
+		return nil, nil, false, err
+	}
 	v, ok := r.cluster.(visitor)
 	if !ok {
 		return nil, nil, false, errors.New("this cluster cannot be asked for a rebalance")
