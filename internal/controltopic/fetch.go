@@ -39,6 +39,8 @@ type Place struct {
 	Topic  string
 	ID     [16]byte // zero where brokers have no ids of topics (before 2.8)
 	Leader int32
+
+	Partitions int // that the topic has; 0: not known
 }
 
 // locate finds the topic; errMissing when there is none.
@@ -75,7 +77,7 @@ func placeOf(topic string, t *kmsg.MetadataResponseTopic) (Place, error) {
 		if p.Leader < 0 {
 			return Place{}, kerr.LeaderNotAvailable
 		}
-		return Place{Topic: topic, ID: t.TopicID, Leader: p.Leader}, nil
+		return Place{Topic: topic, ID: t.TopicID, Leader: p.Leader, Partitions: len(t.Partitions)}, nil
 	}
 	return Place{}, errNoAnswer
 }

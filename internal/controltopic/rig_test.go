@@ -74,7 +74,12 @@ func (r *rig) put(recs ...*kgo.Record) {
 
 func (r *rig) create(config map[string]*string) {
 	r.t.Helper()
-	if _, err := r.adm.CreateTopic(within(r.t, 5*time.Second), 1, 1, config, topicName); err != nil {
+	r.createWith(1, config)
+}
+
+func (r *rig) createWith(partitions int32, config map[string]*string) {
+	r.t.Helper()
+	if _, err := r.adm.CreateTopic(within(r.t, 5*time.Second), partitions, 1, config, topicName); err != nil {
 		r.t.Fatal(err)
 	}
 }

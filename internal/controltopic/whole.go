@@ -21,7 +21,7 @@ type Contents struct {
 	Records []control.Record // the last one of each key that is ours, without tombstones; by offset
 	End     int64            // every record below it has been read
 	Missing bool             // there is no such topic
-	Skipped error            // a batch that could not be read and was passed over; nil when none
+	Skipped error            // what could not be read and was passed over: a batch, or other partitions; nil when nothing
 }
 
 // kept is the last record of each key, in bounded memory.
@@ -119,6 +119,9 @@ func readOnce(ctx context.Context, send Send, at Place) (Contents, error) {
 		if len(a.records) == 0 && c.End < end && !sleep(ctx, emptyPause) {
 			return Contents{}, context.Cause(ctx)
 		}
+	}
+	if c.Skipped == nil {
+		c.Skipped = at.several()
 	}
 	c.Records = slices.SortedFunc(maps.Values(k.last), func(a, b control.Record) int { return cmp.Compare(a.Offset, b.Offset) })
 	return c, nil

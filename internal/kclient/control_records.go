@@ -80,7 +80,7 @@ func (r *run) readControl(ctx context.Context) []func() {
 }
 
 func (r *run) readControlOf(ctx context.Context, c *controlOf) {
-	at := controltopic.Place{Topic: c.name, ID: c.meta.TopicID, Leader: controltopic.AnyBroker}
+	at := controltopic.Place{Topic: c.name, ID: c.meta.TopicID, Leader: controltopic.AnyBroker, Partitions: len(c.meta.Partitions)}
 	for i := range c.meta.Partitions {
 		if p := &c.meta.Partitions[i]; p.Partition == 0 {
 			at.Leader = p.Leader

@@ -67,6 +67,21 @@ func TestControlRecords(t *testing.T) {
 	}
 }
 
+// Of a control topic with several partitions only the first is read, and that is
+// said.
+func TestControlTopicWithSeveralPartitions(t *testing.T) {
+	f := newFake(t)
+	clicks(t, f)
+	f.topic(controlTopic, 3)
+	s := f.read(within(t, 10*time.Second), DescribeQuery("clicks"))
+	if len(s.Errors) != 1 || s.Errors[0].Object != "topic "+controlTopic || !strings.Contains(s.Errors[0].Text, "has 3 partitions, and only the first one is used") || s.Errors[0].Hint == "" {
+		t.Errorf("errors %+v", s.Errors)
+	}
+	if g := s.Group("clicks"); g.ControlEnd == nil {
+		t.Error("the first partition was not read")
+	}
+}
+
 // A worker group without a control topic is nothing to speak of.
 func TestControlTopicMissing(t *testing.T) {
 	f := newFake(t)
