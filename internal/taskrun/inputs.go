@@ -138,6 +138,20 @@ func (h *Host) addInputs() {
 	clear(h.adding)
 }
 
+// dropInputs takes back what was added since the last poll. It would be fetched
+// for nobody, and a stint to come, whose inputs the client fetches already, would
+// begin behind that.
+func (h *Host) dropInputs(ps map[string][]int32) {
+	for topic, list := range ps {
+		for _, p := range list {
+			delete(h.adding[topic], p)
+		}
+		if len(h.adding[topic]) == 0 {
+			delete(h.adding, topic)
+		}
+	}
+}
+
 // detach ends the fetching.
 func (s *stint) detach() {
 	s.h.inputs.do(func() {
@@ -147,6 +161,7 @@ func (s *stint) detach() {
 				delete(s.h.byInput, tp)
 			}
 		}
+		s.h.dropInputs(ps)
 		s.h.inputs.cl.RemoveConsumePartitions(ps)
 		s.h.inputs.cl.ResumeFetchPartitions(s.box.partitions()) // a pause outlives a removal
 	})

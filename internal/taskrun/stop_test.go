@@ -98,3 +98,29 @@ func (h *Host) stopping(id model.TaskID) bool {
 	defer t.mu.Unlock()
 	return t.act.stopping()
 }
+
+// A stint that ends before its inputs are fetched leaves nothing that is fetched
+// for nobody: the next one begins where it would have.
+func TestStopBeforeAnythingIsFetched(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	h, o := r.host(t.TempDir(), nil)
+	r.put(input, numbered(0, 50, 5)...)
+	held, release := make(chan struct{}), make(chan struct{})
+	h.inputs.do(func() { close(held); <-release })
+	<-held
+	ok(t, h.Activate(task0(), &commits{r: r}))
+	r.until("the start", func() bool { return o.count(Started) == 1 })
+	ok(t, h.Demote(soon(t), task0()))
+	added := make(chan int, 1)
+	h.inputs.do(func() { added <- len(h.adding) })
+	close(release) // the inputs come and go in one
+	if n := <-added; n > 0 {
+		t.Error("the next poll begins with inputs that nobody has")
+	}
+	ok(t, h.Activate(task0(), &commits{r: r}))
+	r.until("all", func() bool { return r.committed() == 50 })
+	if got := total(h.state(task0())); got != 50 {
+		t.Errorf("%d of 50 records counted", got)
+	}
+}
