@@ -1,6 +1,7 @@
 package taskrun
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -75,6 +76,25 @@ func TestForeignWritesAtTheEnd(t *testing.T) {
 	if got := other.state(task0()); got["k3"] != "1" || got["k4"] != "1" || !o.has(Trouble) {
 		t.Fatal(got, o.kinds())
 	}
+}
+
+// A few bytes of another writer that unpack to very many do not fill the memory
+// of the owner: it says so, and goes on.
+func TestForeignBatchIsBounded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	const bound, more = 4 << 10, 64 << 10
+	h, o := r.host("", func(o *Options) { o.Opts = append(o.Opts, kgo.MaxDecompressBatchBytes(bound)) })
+	ok(t, h.Activate(task0(), &commits{r: r}))
+	r.put(input, numbered(0, 10, 10)...)
+	r.until("a commit", func() bool { return r.committed() == 10 })
+	r.put(clog, &kgo.Record{Key: []byte("bomb"), Value: make([]byte, more)})
+	r.put(input, numbered(10, 10, 10)...)
+	r.until("it tells", func() bool {
+		e, big := errors.AsType[*kgo.ErrDecompressTooLarge](o.last(Trouble).Err)
+		return big && e != nil
+	})
+	r.until("it goes on", func() bool { return r.committed() == 20 })
 }
 
 // Who is the stale owner itself overrules nobody.

@@ -101,7 +101,7 @@ func (s *stint) overrule(ctx context.Context, from, to int64, own ownRuns) (keys
 		}
 		fp, next := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{
 			Offset: from, IsolationLevel: kgo.ReadCommitted(), Topic: s.t.changelog.Topic, Partition: s.t.changelog.Partition, KeepControlRecords: true,
-		}, p, kgo.DefaultDecompressor(), nil)
+		}, p, s.h.unpacker(), nil)
 		if fp.Err != nil {
 			return keys, fmt.Errorf("changelog \"%s\" at %d: %w", s.t.changelog, from, fp.Err)
 		}
@@ -122,6 +122,12 @@ func (s *stint) overrule(ctx context.Context, from, to int64, own ownRuns) (keys
 		from = next
 	}
 	return keys, nil
+}
+
+// unpacker is that of the restore's client, which is bounded as it is there.
+func (h *Host) unpacker() kgo.Decompressor {
+	d, _ := h.restore.cl.OptValue(kgo.WithDecompressor).(kgo.Decompressor)
+	return d
 }
 
 // again writes what the store has of a key, which may be nothing.

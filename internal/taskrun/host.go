@@ -82,6 +82,10 @@ func Open(o Options) (*Host, error) {
 	return h, nil
 }
 
+// unpackedMax is how many bytes a batch that a broker sends may unpack to: a
+// small one could fill the memory else.
+const unpackedMax = 256 << 20
+
 // dial makes the clients. None connects before it has something to do.
 func (h *Host) dial() error {
 	if h.topics = h.o.Topics; h.topics == nil {
@@ -94,12 +98,14 @@ func (h *Host) dial() error {
 			return err
 		}
 	}
+	// What the app sets counts, so that a topic with batches that big can be read.
+	bound := []kgo.Opt{kgo.MaxDecompressBatchBytes(unpackedMax)}
 	both := []kgo.Opt{kgo.FetchMaxWait(fetchWait), kgo.MetadataMinAge(lookEvery / 2)}
-	restore := slices.Concat(h.o.Opts, both, []kgo.Opt{
+	restore := slices.Concat(bound, h.o.Opts, both, []kgo.Opt{
 		kgo.KeepControlRecords(), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.WithHooks(h.fetches),
 	})
-	inputs := slices.Concat(h.o.Opts, both, []kgo.Opt{
+	inputs := slices.Concat(bound, h.o.Opts, both, []kgo.Opt{
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.RequiredAcks(kgo.AllISRAcks()),
 		// What a task that was stopped has under way must not be tried again
 		// later, over what its next owner writes.
