@@ -16,6 +16,7 @@ import (
 func (b *groupBuilder) balanceFindings() {
 	g := b.g
 	b.markFindings()
+	b.silentFindings()
 	b.plugInFindings()
 	if b.unknown || g.AssignmentBasis != model.AssignmentCurrent || g.Balance == nil || len(g.Moving) > 0 || g.Totals.Active == 0 {
 		return

@@ -1,0 +1,39 @@
+package groupmeta_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/groupmeta"
+	"github.com/streamctl/streamctl/internal/model"
+)
+
+// A worker that crashed is a member until its session ends: that it says nothing
+// while the others do is a finding, not that its clock is behind.
+func TestSilentWorkers(t *testing.T) {
+	ago := func(n string, d time.Duration) control.Record {
+		return status(n, func(s *control.Status) { s.At = start().Add(-d) })
+	}
+	for name, c := range map[string]struct {
+		records []control.Record
+		want    bool
+	}{
+		"all speak":           {[]control.Record{ago("1", 6*time.Second), ago("2", time.Second), ago("3", time.Second)}, false},
+		"one is silent":       {[]control.Record{ago("1", 11*time.Second), ago("2", time.Second), ago("3", 3*time.Second)}, true},
+		"its clock is late":   {[]control.Record{ago("2", time.Second), ago("3", 3*time.Second), ago("1", time.Hour)}, false},
+		"it has never spoken": {[]control.Record{ago("2", time.Second), ago("3", 3*time.Second)}, false},
+	} {
+		g := build(t, withControl(clicks{protocolType: "stream"}.snapshot(), c.records...), groupmeta.BuildOptions{})
+		var found []string
+		for _, f := range g.Findings {
+			if f.Code == model.FindingSilent {
+				found = append(found, f.Object+": "+f.Text)
+			}
+		}
+		if len(found) > 0 != c.want || c.want && (len(found) != 1 || !strings.HasPrefix(found[0], "instance click-1: click-1 has written no status for 10s")) {
+			t.Errorf("%s: %q", name, found)
+		}
+	}
+}
