@@ -107,7 +107,7 @@ func (i *Instance) sit(h *sitter) (*seat.Seat, error) {
 	o := seat.Options{
 		Group: i.c.Group, Opts: i.opts, Network: i.net, ClientID: fmt.Sprintf("%s-%s", i.c.ClientID, workerLabel(h.n)),
 		SessionTimeout: i.c.SessionTimeout, RebalanceTimeout: i.c.RebalanceTimeout, Heartbeat: i.c.Heartbeat,
-		MetadataMaxAge: i.c.MetadataMaxAge, Type: protocolType(h.as), Handler: h,
+		MetadataMaxAge: i.c.MetadataMaxAge, Type: protocolType(h.as), Handler: h, TopicID: i.topics.id,
 	}
 	for _, t := range i.st.topology {
 		o.Sources = append(o.Sources, t.inputs()...)

@@ -25,7 +25,6 @@ type link struct {
 
 	writing sync.Mutex // one status is written at a time
 	final   bool       // under writing: the last one is written
-	put     bool       // under writing: the one before was written
 
 	mu      sync.Mutex // a leaf, but for Instance.mu taken before it
 	heard   heard
@@ -105,15 +104,24 @@ func (l *link) record(r control.Record) {
 	}
 }
 
-// followEvery is how often the topic is fetched at the most while it is busy. In
-// a large group every instance's status wakes up all others.
-const followEvery = 100 * time.Millisecond
+// followEvery is how often the topic is fetched at the most while it is busy, and
+// followSeldom in a group of any size. Every instance's status wakes up all
+// others: in a large group they read together what all had to say in their turn.
+const (
+	followEvery  = 100 * time.Millisecond
+	followSeldom = 500 * time.Millisecond
+)
+
+// followPause is the least time between two fetches.
+func followPause(instances int32) time.Duration {
+	return min(max(time.Duration(instances)*statusTurn, followEvery), followSeldom)
+}
 
 func (l *link) readUpTo(pos int64) {
 	l.mu.Lock()
 	l.offset, l.failed = pos, nil
 	l.mu.Unlock()
-	if soon := followEvery - time.Since(l.read); soon > 0 && pos > 0 {
+	if soon := followPause(l.i.others()) - time.Since(l.read); soon > 0 && pos > 0 {
 		pause(l.i.ctx, soon)
 	}
 	l.read = time.Now()

@@ -107,14 +107,9 @@ func (l *link) write(ctx context.Context, s control.Status, final bool) error {
 	ctx, cancel := context.WithTimeout(ctx, writeWait)
 	defer cancel()
 	r, err := s.Record(l.i.id)
-	switch {
-	case err != nil:
-	case l.put: // the topic is there, and may be written
+	if err == nil {
 		err = l.topic.Put(ctx, r)
-	default:
-		_, err = l.topic.Write(ctx, r)
 	}
-	l.put = err == nil
 	l.mu.Lock()
 	was := l.unsaid
 	l.unsaid = err

@@ -23,6 +23,7 @@ type topics struct {
 
 	mu   sync.Mutex
 	seen map[string]int32
+	ids  map[string][16]byte
 }
 
 func openTopics(opts []kgo.Opt, topology []Subtopology) (*topics, error) {
@@ -37,7 +38,7 @@ func openTopics(opts []kgo.Opt, topology []Subtopology) (*topics, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &topics{all: all, topology: topology, seen: map[string]int32{}}, nil
+	return &topics{all: all, topology: topology, seen: map[string]int32{}, ids: map[string][16]byte{}}, nil
 }
 
 func (t *topics) close() { t.all.Close() }
@@ -47,6 +48,14 @@ func (t *topics) counts() map[string]int32 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return maps.Clone(t.seen)
+}
+
+// id is the id of a topic, as last seen.
+func (t *topics) id(name string) ([16]byte, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	id, known := t.ids[name]
+	return id, known
 }
 
 // refresh looks at the topics again if the last look is older than age, and
@@ -59,7 +68,7 @@ func (t *topics) refresh(ctx context.Context, age time.Duration) error {
 	t.mu.Lock()
 	for name, x := range topics {
 		if x.Err == nil {
-			t.seen[name] = int32(len(x.Leaders))
+			t.seen[name], t.ids[name] = int32(len(x.Leaders)), x.ID
 		}
 	}
 	t.mu.Unlock()

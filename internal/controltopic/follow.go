@@ -88,7 +88,7 @@ type follow struct {
 // step does one thing: find the topic, read it whole, or fetch what is new.
 func (w *follow) step(ctx context.Context) error {
 	if !w.known {
-		at, err := locate(ctx, w.t.send, w.t.name)
+		at, err := w.t.locate(ctx)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,7 +37,17 @@ type Topic struct {
 	adm     *kadm.Client
 	request time.Duration
 	checked atomic.Bool // the settings of a topic that was there were looked at
+	written atomic.Bool // the last Put succeeded
+
+	mu     sync.Mutex
+	seen   Place // where it was found last
+	seenAt time.Time
+	config map[string]string // its settings, as they were read last
+	readAt time.Time
 }
+
+// recent is how long what was found out of the topic is not looked for again.
+const recent = 5 * time.Second
 
 // Open makes the client; opts name the cluster and how to log in. Nothing is
 // sent yet.
@@ -108,8 +119,8 @@ func (t *Topic) Ensure(ctx context.Context) (created bool, err error) {
 	return created, explain(t.name, reading, err)
 }
 
-// settings of the topic as we create it.
-func settings() map[string]*string {
+// newSettings are those of the topic as we create it.
+func newSettings() map[string]*string {
 	return map[string]*string{
 		keyPolicy:                   kadm.StringPtr("compact"),
 		"retention.ms":              kadm.StringPtr("-1"),
@@ -125,9 +136,9 @@ func (t *Topic) create(ctx context.Context) (created bool, err error) {
 	if m, err := t.adm.BrokerMetadata(ctx); err == nil && len(m.Brokers) > 0 { // ListBrokers asks for all topics as well
 		replicas = int16(min(brokersAtMost, len(m.Brokers)))
 	}
-	resp, err := t.adm.CreateTopic(ctx, 1, replicas, settings(), t.name)
+	resp, err := t.adm.CreateTopic(ctx, 1, replicas, newSettings(), t.name)
 	if errors.Is(err, kerr.InvalidReplicationFactor) && replicas > 0 {
-		resp, err = t.adm.CreateTopic(ctx, 1, -1, settings(), t.name)
+		resp, err = t.adm.CreateTopic(ctx, 1, -1, newSettings(), t.name)
 	}
 	switch {
 	case errors.Is(err, kerr.TopicAlreadyExists):
@@ -143,7 +154,7 @@ func (t *Topic) create(ctx context.Context) (created bool, err error) {
 func (t *Topic) find(ctx context.Context) (Place, error) {
 	var before error
 	for try := 1; ; try++ {
-		at, err := locate(ctx, t.send, t.name)
+		at, err := t.locate(ctx)
 		if err == nil || !again(err) || !sleep(ctx, backoff(try)) {
 			return at, ended(ctx, err, before)
 		}
@@ -161,9 +172,12 @@ func (t *Topic) appear(ctx context.Context) (Place, error) {
 	}
 }
 
-// check refuses a topic that is not compacted. Settings that may not be seen
-// are taken to be right.
+// check refuses a topic that has several partitions, or is not compacted.
+// Settings that may not be seen are taken to be right.
 func (t *Topic) check(ctx context.Context) error {
+	if at, ok := t.found(); ok && at.Partitions > 1 {
+		return at.several()
+	}
 	if t.checked.Load() {
 		return nil
 	}
@@ -179,22 +193,65 @@ func (t *Topic) check(ctx context.Context) error {
 
 // setting reads one setting of the topic, as far as that is allowed.
 func (t *Topic) setting(ctx context.Context, key string) (string, bool) {
+	t.mu.Lock()
+	config, at := t.config, t.readAt
+	t.mu.Unlock()
+	if config == nil || time.Since(at) > recent {
+		config = t.settings(ctx)
+	}
+	value, ok := config[key]
+	return value, ok
+}
+
+// settings reads all settings of the topic, as far as that is allowed.
+func (t *Topic) settings(ctx context.Context) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, t.request)
 	defer cancel()
 	all, err := t.adm.DescribeTopicConfigs(ctx, t.name)
 	if err != nil {
-		return "", false
+		return nil
 	}
 	one, err := all.On(t.name, nil)
 	if err != nil || one.Err != nil {
-		return "", false
+		return nil
 	}
+	config := map[string]string{}
 	for _, c := range one.Configs {
-		if c.Key == key && c.Value != nil {
-			return *c.Value, true
+		if c.Value != nil {
+			config[c.Key] = *c.Value
 		}
 	}
-	return "", false
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.config, t.readAt = config, time.Now()
+	return config
+}
+
+// locate looks the topic up, once.
+func (t *Topic) locate(ctx context.Context) (Place, error) {
+	at, err := locate(ctx, t.send, t.name)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil {
+		t.seen, t.seenAt = at, time.Now()
+	} else {
+		t.seenAt = time.Time{}
+	}
+	return at, err
+}
+
+// found is where the topic was found a moment ago.
+func (t *Topic) found() (Place, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.seen, !t.seenAt.IsZero() && time.Since(t.seenAt) < recent
+}
+
+// forget has the topic looked up again.
+func (t *Topic) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seenAt, t.config = time.Time{}, nil
 }
 
 // Read reads the whole topic.

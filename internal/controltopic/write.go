@@ -51,15 +51,27 @@ func (t *Topic) Write(ctx context.Context, r control.Record) (offset int64, err 
 	return offset, nil
 }
 
-// Put writes a record to a topic that exists, without reading it back. It is for
-// what is written again and again, by many.
-func (t *Topic) Put(ctx context.Context, r control.Record) error {
+// Put writes a record without reading it back; the topic is created when there is
+// none. It is for what is written again and again, by many: a topic that a Follow
+// or a Put has just seen is not looked for.
+func (t *Topic) Put(ctx context.Context, r control.Record) (err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	if len(r.Value) > control.MaxValue {
 		return t.tooLarge(r)
 	}
-	_, err := t.accepted(ctx, r)
+	defer func() { t.written.Store(err == nil) }()
+	if !t.written.Load() {
+		if _, found := t.found(); found {
+			err = t.check(ctx)
+		} else {
+			_, err = t.Ensure(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = t.accepted(ctx, r)
 	return err
 }
 
@@ -71,6 +83,7 @@ func (t *Topic) tooLarge(r control.Record) error {
 func (t *Topic) accepted(ctx context.Context, r control.Record) (int64, error) {
 	offset, err := t.produce(ctx, r)
 	if isStale(err) { // the topic was made anew since this client saw it
+		t.forget()
 		t.cl.PurgeTopicsFromClient(t.name)
 		offset, err = t.produce(ctx, r)
 	}

@@ -25,6 +25,10 @@ type Options struct {
 	InstanceID string   // of a static member; "" for a dynamic one
 	Sources    []string // topics whose partitions are watched; at least one must exist before the seat joins
 
+	// TopicID is what is known already of a topic's id; nil: nothing. What turns
+	// out to be wrong is asked for.
+	TopicID func(topic string) (id [16]byte, known bool)
+
 	SessionTimeout   time.Duration // 0: 45 s
 	RebalanceTimeout time.Duration // 0: 60 s
 	Heartbeat        time.Duration // 0: 3 s

@@ -40,6 +40,7 @@ type Seat struct {
 
 	forgotten bool                // with mute: the coordinator does not know it any more
 	ids       map[string][16]byte // of topics
+	wrong     map[string]bool     // topics whose id was another one at some time: Options.TopicID does not count for them
 }
 
 // Open starts to join and returns at once.
@@ -47,7 +48,7 @@ func Open(o Options) (*Seat, error) {
 	if err := o.defaults(); err != nil {
 		return nil, err
 	}
-	s := &Seat{o: o, opened: make(chan struct{}), closed: make(chan struct{}), commits: newCommits(), ids: map[string][16]byte{}}
+	s := &Seat{o: o, opened: make(chan struct{}), closed: make(chan struct{}), commits: newCommits(), ids: map[string][16]byte{}, wrong: map[string]bool{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.end = cancel
 	opts, err := o.Network.Over(o.Opts)

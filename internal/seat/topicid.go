@@ -47,6 +47,9 @@ func (s *Seat) topicIDs(ctx context.Context, topics []kmsg.OffsetCommitRequestTo
 func (s *Seat) learnIDs() {
 	var topics []kmsg.OffsetCommitRequestTopic
 	for _, name := range s.o.Sources {
+		if s.knownID(name) {
+			continue
+		}
 		topics = append(topics, kmsg.OffsetCommitRequestTopic{Topic: name})
 	}
 	s.background(func() {
@@ -56,9 +59,28 @@ func (s *Seat) learnIDs() {
 	})
 }
 
+// knownID says whether the id of a topic is known, if need be from who opened the
+// seat.
+func (s *Seat) knownID(topic string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.ids[topic]; ok {
+		return true
+	}
+	if s.o.TopicID == nil || s.wrong[topic] {
+		return false
+	}
+	id, known := s.o.TopicID(topic)
+	if known {
+		s.ids[topic] = id
+	}
+	return known
+}
+
 // forgetID has an id asked for again.
 func (s *Seat) forgetID(topic string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.ids, topic)
+	s.wrong[topic] = true
 }
