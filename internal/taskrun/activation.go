@@ -168,7 +168,7 @@ func (a *activation) restored() bool {
 	a.t.role = restoring
 	a.t.movedAt = time.Now()
 	a.t.ready = make(chan struct{})
-	a.t.needLook = a.h.lookNow(true)
+	a.t.needLook = a.h.lookNow(a.t.topic != [16]byte{}) // is what it has of the topic that there is now?
 	ready := a.t.ready
 	a.t.mu.Unlock()
 	select {
