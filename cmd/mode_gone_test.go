@@ -43,3 +43,40 @@ func TestBackWithoutOneThatIsGone(t *testing.T) {
 		t.Errorf("gone %v, pause %v", a.gone, a.pause)
 	}
 }
+
+// Members of a group that forms do not say who they are. A switch that is found
+// on is then waited for with those that have said something when it began.
+func TestSwitchFoundWhileTheGroupForms(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s := twoOfThree(0)
+	s.g.State, s.state.Mode = model.StatePreparingRebalance, &control.Mode{Mode: control.Upgrading, Epoch: 1, At: at}
+	for i := range s.g.Instances {
+		s.g.Instances[i] = model.Instance{ID: "client:" + s.g.Instances[i].Name}
+	}
+	said := func(ago time.Duration, left control.Departure) control.Status {
+		return control.Status{Source: control.SourceWorker, At: at.Add(-ago), ClientID: "pod", Left: left}
+	}
+	s.state.Status = map[string]control.Status{
+		"a": said(5*time.Second, ""), "b": said(-5*time.Second, ""), "c": said(5*time.Second, control.LeftStopped), "d": said(time.Hour, ""),
+	}
+	w := &switching{s: s, before: s.g, to: control.Upgrading, record: *s.state.Mode}
+	if !w.onAlready(s) {
+		t.Fatal("the switch is not seen")
+	}
+	if got := w.expected(); len(got) > 0 {
+		t.Errorf("%q are waited for in a group that was never seen at rest", got)
+	}
+	w.found = s
+	if got := w.expected(); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("%q are waited for, not a and b", got)
+	}
+	if got := w.nameOf("b"); got != "pod" {
+		t.Errorf("b is called %q", got)
+	}
+	after := twoOfThree(0)
+	after.g.Instances, after.g.Mode = after.g.Instances[:1], "upgrading"
+	a := &awaited{switching: w}
+	if a.s = after; a.formed("upgrading") {
+		t.Error("the group is whole without b")
+	}
+}

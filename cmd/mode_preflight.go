@@ -32,6 +32,7 @@ func (w *switching) preflight(ctx context.Context) error {
 	}
 	w.s, w.before = s, s.g
 	if w.runs() { // it began already: what is looked at before one does not apply
+		w.found = s
 		w.readDelay(ctx)
 		return nil
 	}

@@ -115,6 +115,7 @@ type switching struct {
 	checks []report.ModeCheck
 
 	leavers map[string]bool // instances on their way out, by id
+	found   *steered        // as first read when the switch was on already; else nil
 }
 
 func (w *switching) run(ctx context.Context) error {
@@ -159,9 +160,11 @@ func (w *switching) there() bool {
 
 // runs reports whether a switch to the mode was asked for already, and the group
 // is not there yet.
-func (w *switching) runs() bool {
-	m := w.s.state.Mode
-	return m != nil && m.Mode == w.to && w.s.g.Mode != string(w.to)
+func (w *switching) runs() bool { return w.onAlready(w.s) }
+
+func (w *switching) onAlready(s *steered) bool {
+	m := s.state.Mode
+	return m != nil && m.Mode == w.to && s.g.Mode != string(w.to)
 }
 
 // look reads the group, for no longer than --timeout.
@@ -310,6 +313,9 @@ func (w *switching) nameOf(id string) string {
 				return g.Instances[i].Name
 			}
 		}
+	}
+	if said := w.s.state.Status[id]; said.ClientID != "" {
+		return said.ClientID
 	}
 	return strings.TrimPrefix(id, "client:")
 }

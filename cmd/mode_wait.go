@@ -229,7 +229,7 @@ func (a *awaited) finish(err error, limit time.Duration) error {
 	}
 	res := a.document(err == nil && a.back == nil)
 	res.Mode.AlreadyThere = a.running
-	if a.pause != nil {
+	if a.pause != nil && !a.running {
 		ms := a.pause.Milliseconds()
 		res.Mode.PauseMs = &ms
 	}

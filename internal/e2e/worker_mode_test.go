@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -111,12 +112,14 @@ func (j workerJob) after(m worker.Mode, protocolType, before string) {
 func oneText(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // A worker that does not follow: the others go back by themselves, it is named,
-// and the exit code is 1. Nothing is lost.
+// and the exit code is 1, also of a command that comes when the one that began the
+// switch has ended: --timeout and Ctrl-C end the waiting, not the switch. Nothing
+// is lost.
 func TestModeSetNotFollowed(t *testing.T) {
 	t.Parallel()
 	c := env.cluster(t, v431)
 	const group = "mode-back"
-	j, stop := c.startJob(t, chaos.Options{Group: group, Workers: 1, Settings: upgrading()}, "a", "b", "c")
+	j, stop := c.startJob(t, chaos.Options{Group: group, Workers: 1, Settings: upgrading(), Session: time.Minute}, "a", "b", "c")
 	j.Pause("c")
 	resumed := make(chan struct{})
 	go func() {
@@ -129,16 +132,28 @@ func TestModeSetNotFollowed(t *testing.T) {
 		}
 		j.Resume("c")
 	}()
-	res := j.must(1, "mode", "set", group, "incremental", "--yes", "--allowed", "3s", "-o", "json")
+	set := []string{"mode", "set", group, "incremental", "--yes"}
+	res := j.must(4, append(set, "--allowed", "20s", "--timeout", "2s")...)
+	if !strings.Contains(oneText(res.stdout), "not switched yet: mode-back after 2s") || !strings.Contains(oneText(res.stderr), "the switch goes on, or goes back, by itself") {
+		t.Errorf("--timeout: %s%s", res.stdout, res.stderr)
+	}
+	code, said := c.signalled(t, "is on already", syscall.SIGINT, set...).end()
+	if code != 130 || !strings.Contains(oneText(said), "the switch goes on by itself, epoch 1") {
+		t.Errorf("Ctrl-C: exit %d: %s", code, said)
+	}
+	if m := j.State().Mode; m.Epoch != 1 {
+		t.Fatalf("record %+v: the switch ended with the commands", m)
+	}
+	res = j.must(1, append(set, "-o", "json")...)
 	<-resumed
 	m := parseChange(t, res).Mode
-	if !m.RolledBack || *m.Epoch != 1 || !slices.Equal(m.NotFollowed, []string{"c"}) || parseChange(t, res).Done {
+	if !m.RolledBack || *m.Epoch != 1 || !slices.Equal(m.NotFollowed, []string{"c"}) || m.PauseMs != nil || parseChange(t, res).Done {
 		t.Errorf("document %s", res.stdout)
 	}
-	if said := oneText(res.stderr); !strings.Contains(said, `group "mode-back" did not follow to mode incremental within 3s: did not follow: c`) {
+	if said := oneText(res.stderr); !strings.Contains(said, `group "mode-back" did not follow to mode incremental within 20s: did not follow: c`) {
 		t.Errorf("it says %s", res.stderr)
 	}
-	t.Log(res.stdout, res.stderr)
+	t.Log(res.stderr, res.stdout)
 	if s := j.State().Mode; s.Epoch != 2 || s.Mode != "upgrading" || j.GroupType() != "consumer" {
 		t.Errorf("record %+v, group of type %s", s, j.GroupType())
 	}
