@@ -75,6 +75,6 @@ func selfIn(groups []*model.Group, mine [][]string) (*model.Instance, *model.Gro
 // would do for a person, but not here: it may be that of a neighbour.
 func isNamed(in *model.Instance, name string) bool {
 	return in.ID == name || in.Name == name || strings.TrimPrefix(in.Host, "/") == name || slices.ContainsFunc(in.Members, func(m model.Member) bool {
-		return m.ClientID == name || model.ClientBase(m.ClientID) == name || m.InstanceID == name || strings.TrimPrefix(m.Host, "/") == name
+		return m.ClientID == name || model.ClientBase(m.ClientID) == name || m.InstanceID == name || strings.TrimPrefix(m.Host, "/") == name || strings.TrimPrefix(m.Address, "/") == name
 	})
 }

@@ -140,7 +140,6 @@ type builtMember struct {
 	owned    map[model.TopicPartition]bool
 	next     *int64         // next rebalance, classic groups of format 7 and later
 	base     string         // worker groups: the name that its process gives itself; "" when none
-	ownHost  string         // worker groups: the name that its process gives its host; "" when none
 	ready    []model.TaskID // worker groups: learners that it called ready when it joined
 	leaving  *model.Mark
 	stays    bool

@@ -47,7 +47,7 @@ func (b *groupBuilder) classicMember(m *snapshot.ClassicMember) builtMember {
 // plainMember is a member with what every answer tells.
 func plainMember(id, clientID, host string, static *string) builtMember {
 	out := builtMember{stays: true}
-	out.ID, out.ClientID, out.Host = id, clientID, host
+	out.ID, out.ClientID, out.Host, out.Address = id, clientID, host, host
 	_, out.Thread = model.SplitThread(clientID)
 	if static != nil {
 		out.InstanceID = *static

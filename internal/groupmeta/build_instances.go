@@ -20,7 +20,7 @@ func (b *groupBuilder) instances() {
 		if !ok {
 			k = len(list)
 			at[m.instance] = k
-			list = append(list, model.Instance{ID: m.instance, Host: cmp.Or(m.ownHost, m.Host)})
+			list = append(list, model.Instance{ID: m.instance, Host: m.Host})
 		}
 		in := &list[k]
 		in.Name = cmp.Or(in.Name, m.base)

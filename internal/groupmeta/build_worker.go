@@ -1,6 +1,7 @@
 package groupmeta
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -85,7 +86,7 @@ func (w *workerBuild) metadata(out *builtMember, raw []byte) {
 	out.Metadata.UsedVersion, out.Metadata.SupportedVersion = StreamMajor, StreamMajor
 	out.Metadata.TrailingBytes = meta.TrailingBytes
 	out.instance, out.process = meta.Instance, true
-	out.base, out.ownHost = meta.ClientID, meta.Host
+	out.base, out.Host = meta.ClientID, cmp.Or(meta.Host, out.Address)
 	if n, err := strconv.Atoi(meta.Worker); err == nil && n > 0 {
 		out.Thread = n
 	} else {

@@ -87,8 +87,8 @@ func TestWorkerGroup(t *testing.T) {
 		if len(g.Instances) != 3 || g.Instances[0].Name != "click-1" || g.Instances[0].ID != workerID("1") || g.Instances[0].Members[0].Name != "click-1/T1" {
 			t.Errorf("%s: instances %+v", protocolType, g.Instances)
 		}
-		if in := g.Instances[0]; in.Host != "host-1" || in.Members[0].Host != "/10.0.0.1" {
-			t.Errorf("%s: host %q of the instance, %q of its member", protocolType, in.Host, in.Members[0].Host)
+		if in := g.Instances[0]; in.Host != "host-1" || in.Members[0].Host != "host-1" || in.Members[0].Address != "/10.0.0.1" {
+			t.Errorf("%s: host %q of the instance, %q and %q of its member", protocolType, in.Host, in.Members[0].Host, in.Members[0].Address)
 		}
 		task := holding(t, g, "click-1", "0_0")
 		if !slices.Equal(task.Tags, []model.Tag{model.IsStateful, model.BeingLearned}) || task.Inferred || task.Partitions[0].Topic != "clicks" {

@@ -41,8 +41,9 @@ type Member struct {
 	Name        string // INSTANCE/T1, short form for tables
 	ClientID    string
 	InstanceID  string // group.instance.id; "" when dynamic
-	Host        string
-	Thread      int // number in …-StreamThread-N; 0 when not in the client id
+	Host        string // by which people know it: a worker's own name of it, else Address
+	Address     string // as the broker sees it, for example "/10.0.0.7"
+	Thread      int    // number in …-StreamThread-N; 0 when not in the client id
 	Epoch       *int32
 	TargetEpoch *int32
 	IsClassic   bool // streams groups: a classic member not yet upgraded

@@ -219,7 +219,7 @@ func instanceMatches(in *Instance, name, way string) bool {
 			return true
 		}
 	case byHost:
-		if isHost(in.Host, name) { // workers say theirs; their members have the address that the broker sees
+		if isHost(in.Host, name) {
 			return true
 		}
 	case byPrefix:
@@ -247,7 +247,7 @@ func memberMatches(m *Member, name, way string) bool {
 		wanted, number := SplitThread(name)
 		return number > 0 && number == thread && wanted == base
 	case byHost:
-		return isHost(m.Host, name)
+		return isHost(m.Host, name) || isHost(m.Address, name)
 	case byMemberP:
 		return len(name) >= MinPrefix && len(name) < len(m.ID) && strings.HasPrefix(m.ID, name)
 	}

@@ -83,7 +83,7 @@ func (c *CanI) Text(p *render.Page) {
 		if perm.Required {
 			word = "ask for: "
 		}
-		p.Line(2, word+render.Escape(*perm.Ask))
+		p.Whole(2, word+render.Escape(*perm.Ask)) // to be copied
 	}
 }
 

@@ -19,10 +19,10 @@ type resourceRows struct {
 // are what an ACL is made of.
 func (c *CanI) blocks(p *render.Page) {
 	list := byResource(c.Permissions)
-	var command, operation int
+	operation := 0
 	for _, b := range list {
 		for i := range b.rows {
-			command, operation = max(command, render.Width(b.rows[i].Command)), max(operation, render.Width(b.rows[i].Operation))
+			operation = max(operation, render.Width(b.rows[i].Operation))
 		}
 	}
 	for _, b := range list {
@@ -41,7 +41,7 @@ func (c *CanI) blocks(p *render.Page) {
 			text += " " + strings.Join(names, ", ")
 		}
 		p.Whole(2, render.Escape(text))
-		p.Rows(blockGrid(b.rows, command, operation))
+		p.Codes(2, permissionFacts(b.rows, operation))
 	}
 }
 
@@ -82,18 +82,24 @@ func byResource(list []Permission) []resourceRows {
 	return out
 }
 
-// blockGrid is a row a permission, with columns of the same width in all blocks.
-func blockGrid(list []Permission, command, operation int) *render.Grid {
-	g := render.NewGrid(render.Column{Head: "  COMMAND"}, render.Column{Head: "OPERATION"}, render.Column{Head: "ALLOWED"},
-		render.Column{Head: "REQUIRED", Drop: 1}, render.Column{Head: "FOR", Drop: 2})
-	pad := func(s string, width int) string { return s + strings.Repeat(" ", max(0, width-render.Width(s))) }
+// permissionFacts is a line a permission, whose first words are in columns in
+// all blocks, and whose others break at blanks.
+func permissionFacts(list []Permission, operation int) []render.Fact {
+	out := make([]render.Fact, len(list))
 	for i := range list {
 		p := &list[i]
-		allowed := render.Bool(p.Allowed)
-		if p.Allowed != nil && !*p.Allowed {
-			allowed = allowed.In(render.Problem)
+		allowed, style, must := "unknown", render.Plain, "optional for "
+		switch {
+		case p.Allowed == nil:
+		case *p.Allowed:
+			allowed = "allowed"
+		default:
+			allowed, style = "refused", render.Problem
 		}
-		g.Row(render.Text("  "+pad(p.Command, command)), render.Text(pad(p.Operation, operation)), allowed, render.Bool(&p.Required), render.Text(p.Purpose))
+		if p.Required {
+			must = "required by "
+		}
+		out[i] = render.Fact{Label: fmt.Sprintf("%-*s  %s", operation, p.Operation, allowed), Style: style, Text: render.Escape(must + p.Command + ": " + p.Purpose)}
 	}
-	return g
+	return out
 }

@@ -21,7 +21,7 @@ const taskFields = `id role tags tags[] inferred reason target_only release part
 	restore restore.state restore.basis restore.position restore.end restore.remaining_records restore.remaining_bytes
 	lag lag.records lag.committed lag.end lag.beyond_end`
 
-const memberFields = `id client_id instance_id host epoch target_epoch metadata metadata.used_version metadata.supported_version
+const memberFields = `id client_id instance_id host address epoch target_epoch metadata metadata.used_version metadata.supported_version
 	metadata.status metadata.error metadata.trailing_bytes metadata.user_data_base64`
 
 const instanceFields = `id host endpoint rack client_tags workers expected_active active target_active standby learner balanced leaving lag`

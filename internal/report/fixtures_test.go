@@ -35,7 +35,7 @@ func addInstance(g *model.Group, name string, threads int) *model.Instance {
 		client := fmt.Sprintf("%s-StreamThread-%d-consumer", name, t)
 		in.Members = append(in.Members, model.Member{
 			ID: fmt.Sprintf("%s-%08d-0000-4000-8000-000000000000", client, 10*n+t), Name: fmt.Sprintf("%s/T%d", name, t), ClientID: client,
-			Host: in.Host, Thread: t, Metadata: model.MemberMetadata{Status: model.MetadataOK, UsedVersion: 11, SupportedVersion: 11},
+			Host: in.Host, Address: in.Host, Thread: t, Metadata: model.MemberMetadata{Status: model.MetadataOK, UsedVersion: 11, SupportedVersion: 11},
 			Assignment: model.MemberAssignment{Status: model.MetadataOK, UsedVersion: 11},
 		})
 	}

@@ -103,7 +103,7 @@ func (s *screen) instanceFacts(in *model.Instance) []render.Fact {
 	} else {
 		add("Process", render.Escape(in.ID))
 	}
-	add("Host", render.Escape(in.Host))
+	add("Host", render.Escape(strings.TrimPrefix(in.Host, "/")))
 	add("Endpoint", render.Escape(in.Endpoint))
 	add("Rack", render.Escape(in.Rack))
 	add("Tags", render.Escape(strings.Join(tagTexts(in.Tags), " ")))

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
@@ -90,7 +91,7 @@ func (l *InstanceList) Grid() *render.Grid {
 				balanced = render.Bool(&in.Balanced)
 			}
 			g.Row(
-				render.Text(instanceName(in)), render.Text(in.ID), render.Text(group.ID), render.Text(in.Host), render.Text(in.Endpoint),
+				render.Text(instanceName(in)), render.Text(in.ID), render.Text(group.ID), hostCell(in.Host), render.Text(in.Endpoint),
 				render.Text(in.Rack), render.List(tagTexts(in.Tags), " "), render.Num(len(in.Members)), roleNum(group, in.Active),
 				render.OptNum(in.TargetActive), roleNum(group, in.Standby), learner, expected, balanced,
 				render.Bool(&leaving), render.OptNum(in.Lag),
@@ -161,6 +162,7 @@ func (l *MemberList) Grid() *render.Grid {
 		render.Column{Head: "CLIENT ID", In: render.InFull},
 		render.Column{Head: "INSTANCE-ID", Key: "instance_id", Cap: nameCap, In: id},
 		render.Column{Head: "HOST", Drop: 5},
+		render.Column{Head: "ADDRESS", In: render.InFull},
 		render.Column{Head: "ACTIVE", Right: true},
 		render.Column{Head: "STANDBY", Right: true, Drop: 2},
 		render.Column{Head: "LEARNER", Right: true, Drop: 2},
@@ -178,11 +180,20 @@ func (l *MemberList) Grid() *render.Grid {
 				c := countRoles(m.Tasks)
 				g.Row(
 					render.Text(shortName(m)), render.Text(m.ID), render.Text(group.ID), render.Text(in.ID), render.Text(m.ClientID),
-					render.Text(m.InstanceID), render.Text(m.Host), roleNum(group, c.active), roleNum(group, c.standby), roleNum(group, c.learner),
+					render.Text(m.InstanceID), hostCell(m.Host), hostCell(m.Address), roleNum(group, c.active), roleNum(group, c.standby), roleNum(group, c.learner),
 					render.Text(versionText(m)), render.OptNum(m.Epoch), render.OptNum(m.TargetEpoch), render.OptNum(memberLag(m)), noteCell(m),
 				)
 			}
 		}
 	}
 	return g
+}
+
+// hostCell is a host, without the "/" that brokers put before addresses where
+// people read it.
+func hostCell(host string) render.Cell {
+	if host == "" {
+		return render.Dash()
+	}
+	return render.Text(host).Shown(strings.TrimPrefix(host, "/"))
 }

@@ -13,7 +13,8 @@ type MemberFields struct {
 	ID          string   `json:"id"`
 	ClientID    string   `json:"client_id"`
 	InstanceID  *string  `json:"instance_id"` // group.instance.id
-	Host        string   `json:"host"`
+	Host        string   `json:"host"`        // by which people know it
+	Address     string   `json:"address"`     // as the broker sees it
 	Epoch       *int32   `json:"epoch"`
 	TargetEpoch *int32   `json:"target_epoch"`
 	Metadata    Metadata `json:"metadata"`
@@ -42,7 +43,7 @@ func newMember(m *model.Member) Member {
 
 func newMemberFields(m *model.Member) MemberFields {
 	return MemberFields{
-		ID: m.ID, ClientID: m.ClientID, InstanceID: optional(m.InstanceID), Host: m.Host,
+		ID: m.ID, ClientID: m.ClientID, InstanceID: optional(m.InstanceID), Host: m.Host, Address: m.Address,
 		Epoch: m.Epoch, TargetEpoch: m.TargetEpoch, Metadata: newMetadata(&m.Metadata),
 	}
 }

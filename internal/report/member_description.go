@@ -60,7 +60,11 @@ func (s *screen) memberFacts(in *model.Instance, m *model.Member) []render.Fact 
 		add("Instance-id", "- (dynamic)")
 	}
 	add("Instance", render.Escape(instanceName(in)))
-	add("Host", render.Escape(m.Host))
+	host := strings.TrimPrefix(m.Host, "/")
+	if m.Address != m.Host {
+		host += ", " + strings.TrimPrefix(m.Address, "/") + " to the broker"
+	}
+	add("Host", render.Escape(host))
 	if m.Epoch != nil {
 		text := strconv.Itoa(int(*m.Epoch))
 		if m.TargetEpoch != nil && *m.TargetEpoch != *m.Epoch {
