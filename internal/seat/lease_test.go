@@ -14,18 +14,20 @@ import (
 	"github.com/streamctl/streamctl/internal/seat"
 )
 
+// brief makes a session short, since these tests sit out a whole one.
+func brief(_ *member, o *seat.Options) { o.SessionTimeout = 3 * time.Second }
+
 // A broker that answers, but is not the coordinator, does not count the member
 // in: the coordinator may be about to give its tasks away.
 func TestAnswersThatDoNotCountTheMemberInAreSilence(t *testing.T) {
 	t.Parallel()
 	c, _ := cluster(t)
-	a := join(t, c, "a")
+	a := join(t, c, "a", brief)
 	together(t, a)
-	before := time.Now()
 	wrong := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat, kmsg.JoinGroup, kmsg.SyncGroup}, Group: group, Err: kerr.NotCoordinator, Count: 1 << 20})
 	until(t, "a stops by itself", func() bool { return a.look(func(m *member) bool { return len(m.lost) == 1 }) })
-	if took := time.Since(before); !a.look(func(m *member) bool { return errors.Is(m.lost[0], seat.ErrSilent) }) || took > 6*time.Second {
-		t.Errorf("after %v: %v", took, a.lost)
+	if !a.look(func(m *member) bool { return errors.Is(m.lost[0], seat.ErrSilent) }) {
+		t.Errorf("lost %v", a.lost)
 	}
 	wrong.Remove()
 	until(t, "a is assigned its tasks again", func() bool {
@@ -39,12 +41,12 @@ func TestAnswersThatDoNotCountTheMemberInAreSilence(t *testing.T) {
 func TestHeldSyncIsNoSilence(t *testing.T) {
 	t.Parallel()
 	c, _ := cluster(t)
-	slow := join(t, c, "slow")
+	slow := join(t, c, "slow", brief)
 	together(t, slow)
-	a := join(t, c, "a")
+	a := join(t, c, "a", brief)
 	generation := together(t, slow, a)
 	slow.mu.Lock()
-	slow.think = 8 * time.Second // the session is 6 s
+	slow.think = 4 * time.Second // longer than a session
 	slow.mu.Unlock()
 	a.say("a, changed")
 	a.Rejoin()
