@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -62,4 +63,17 @@ func pluginReplaced(t *testing.T) {
 		t.Errorf("actives that had to restore: %q", cold)
 	}
 	writing.check(t)
+}
+
+// A setting that cannot be ends the app at its start, and what ends it names the
+// setting and says what it may be.
+func pluginBadSetting(t *testing.T) {
+	t.Parallel()
+	c := env.cluster(t, v431)
+	p := c.startPlugin(t, "plug-bad", map[string]string{"streamctl.followup.interval.ms": "soon"})
+	p.run(t, "i1")
+	p.waitState(t, "i1", "ERROR")
+	eventually(t, 10*time.Second, "it is said why", func() bool {
+		return strings.Contains(p.last("DIED", "i1"), "Invalid value soon for configuration streamctl.followup.interval.ms: it must be a whole number of milliseconds from 100 to 3600000")
+	})
 }

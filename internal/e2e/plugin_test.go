@@ -35,6 +35,7 @@ func TestPlugin(t *testing.T) {
 		{name: "topic-deleted", run: pluginTopicDeleted},
 		{name: "unreadable", run: pluginUnreadable},
 		{name: "leader-killed", run: pluginLeaderKilled},
+		{name: "bad-setting", run: pluginBadSetting},
 		{name: "roll-out", run: pluginRollOut},
 	} {
 		if c.quick || everyChange() {
@@ -178,23 +179,39 @@ func pluginUnmark(t *testing.T) {
 	writing.check(t)
 }
 
-// The time of a leaving instance runs out before its learners are ready: they
-// take over as they are, and the instance has nothing any more.
+// The time of a leaving instance runs out before its learners are ready, by its
+// mark or by the app's setting: they take over as they are, and the instance has
+// nothing any more.
 func pluginDeadline(t *testing.T) {
 	t.Parallel()
-	c := env.cluster(t, v431)
-	p := c.startPlugin(t, "plug-deadline", map[string]string{"app.restore.delay.ms": "8000"})
+	for name, c := range map[string]struct {
+		mark    time.Duration // 0: the app's setting holds
+		setting string
+	}{
+		"mark":    {3 * time.Second, ""},
+		"setting": {0, "3000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			expires(t, "plug-deadline-"+name, c.mark, c.setting)
+		})
+	}
+}
+
+func expires(t *testing.T, group string, mark time.Duration, setting string) {
+	t.Helper()
+	p := env.cluster(t, v431).startPlugin(t, group, map[string]string{"app.restore.delay.ms": "8000", "streamctl.scale.down.timeout.ms": setting})
 	p.startWithState(t)
 	writing := p.write300(t, stateRecords)
 	rounds, started := len(p.log.of(t, p.group)), time.Now()
-	p.mark(t, "i2", "mark-1", 3*time.Second)
+	p.mark(t, "i2", "mark-1", mark)
 	p.rebalance(t)
 	eventually(t, 30*time.Second, "the tasks of i2 are with i1", func() bool {
 		active, _ := p.lastShare(t, "i1")
 		return active == 12
 	})
 	if took := time.Since(started); took < 3*time.Second {
-		t.Errorf("i2 lost its tasks %v after the mark, which gave it 3 s", took)
+		t.Errorf("i2 lost its tasks %v after the mark, and has 3 s", took)
 	}
 	p.waitCounts(t, time.Minute, map[string]int{"i1": 12, "i2": 0})
 	p.settle(t)

@@ -25,6 +25,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler;
 import org.apache.kafka.streams.kstream.KStream;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.processor.StateRestoreListener;
@@ -51,7 +52,7 @@ import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
  *
  * <p>Prints "STATE CLIENT_ID NEW_STATE", "RESTORE CLIENT_ID CHANGELOG-PARTITION RECORDS" when an active task begins to
  * restore, and, at each change, "TASKS CLIENT_ID" with a JSON object: thread to active and standby tasks, as the
- * instance itself sees them.
+ * instance itself sees them. "DIED CLIENT_ID WHY", a line a cause, when an exception ends the instance.
  */
 public class StreamsApp {
   static final Map<String, KafkaStreams> INSTANCES = new ConcurrentHashMap<>();
@@ -111,6 +112,12 @@ public class StreamsApp {
     long delay = Long.parseLong(p.getProperty("app.restore.delay.ms", "0"));
     KafkaStreams s = new KafkaStreams(topology(topic).build(), p, new LateRestore(delay));
     s.setStateListener((now, before) -> System.out.println("STATE " + client + " " + now));
+    s.setUncaughtExceptionHandler((StreamsUncaughtExceptionHandler) e -> {
+      for (Throwable why = e; why != null; why = why.getCause()) {
+        System.out.println("DIED " + client + " " + why);
+      }
+      return StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse.SHUTDOWN_CLIENT; // as without a handler
+    });
     long sleep = Long.parseLong(p.getProperty("app.restore.sleep.ms", "0"));
     s.setGlobalStateRestoreListener(new RestoreReporter(client, sleep));
     slowDownStandbys(s, sleep);
