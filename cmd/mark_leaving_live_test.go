@@ -183,6 +183,10 @@ func TestMarkLeavingDrainsALiveJob(t *testing.T) {
 			t.Errorf("wait for %s afterwards: exit code %d\n%s%s", name, got.code, got.out, got.err)
 		}
 	}
+	got = j.run(t.Context(), "unmark", "pod-b", "-g", "clicks")
+	if got.code != 0 || !strings.Contains(flat(got.out), "not marked: pod-b, which was drained and left at ") {
+		t.Errorf("unmark of one that has left: exit code %d\n%s%s", got.code, got.out, got.err)
+	}
 	got = j.run(t.Context(), "mark-leaving", "pod-b", "-g", "clicks", "--wait", "--timeout", "10s")
 	if got.code != 0 || !strings.Contains(flat(got.out), "nothing to do: pod-b") || !strings.Contains(flat(got.out), "was drained and left at ") {
 		t.Errorf("marked again: exit code %d\n%s%s", got.code, got.out, got.err)

@@ -15,6 +15,7 @@ import (
 	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/progress"
 	"github.com/streamctl/streamctl/internal/render"
 	"github.com/streamctl/streamctl/internal/report"
 )
@@ -131,9 +132,13 @@ func withdrawalOf(s *steered, name string) (withdrawal, error) {
 		w.id, w.name = in.ID, in.Name
 	} else {
 		stale := staleMarks(s.g, name)
-		switch _, missing := errors.AsType[*model.NotFoundError](err); {
+		_, missing := errors.AsType[*model.NotFoundError](err)
+		last, known := lastGone(s.g, name)
+		switch {
 		case !missing:
 			return w, resolveError(err)
+		case len(stale) == 0 && known:
+			return withdrawal{id: last.ID, name: last.Name, gone: true}, nil
 		case len(stale) == 0:
 			return w, staleHints(s, resolveError(err))
 		case len(stale) > 1:
@@ -203,6 +208,9 @@ func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []w
 		case w.mark == nil:
 			details = append(details, w.name+" is not marked")
 			lines = append(lines, "not marked: "+w.name)
+			if w.gone {
+				lines[len(lines)-1] += ", which " + progress.FarewellOf(s.g, w.id).Text
+			}
 			for _, x := range w.others {
 				lines = append(lines, fmt.Sprintf("an earlier %s that is gone has a mark, which does nothing: unmark %s -g %s takes it away", x.Name, x.ID, s.g.ID))
 			}

@@ -22,6 +22,7 @@ const (
 	defaultWaitTimeout = 10 * time.Minute
 	defaultMaxLag      = 1
 	waitReminder       = 30 * time.Second // a line at least this often while nothing changes
+	waitProgress       = 5 * time.Second  // and no more often while copies restore, and nothing else changes
 )
 
 // waitOptions is everything wait needs.
@@ -147,6 +148,7 @@ type waiting struct {
 	group   *model.Group // last seen
 	status  progress.Status
 	told    string // last line of progress
+	toldWhy string // what was in the way then
 	toldAt  time.Time
 	remarks []string
 	failing string // error of the look before, "" when it went well
@@ -269,11 +271,14 @@ func (w *waiting) remark() {
 // reminder.
 func (w *waiting) tell(at time.Time) {
 	lines := report.WaitLines(w.goal.For, w.status)
-	text := fmt.Sprint(report.WaitLines(w.goal.For, w.status.Timeless()))
-	if text == w.told && at.Sub(w.toldAt) < waitReminder {
+	timeless := w.status.Timeless()
+	text := fmt.Sprint(report.WaitLines(w.goal.For, timeless))
+	timeless.Restore = nil
+	why := fmt.Sprint(report.WaitLines(w.goal.For, timeless))
+	if ago := at.Sub(w.toldAt); text == w.told && ago < waitReminder || why == w.toldWhy && ago < waitProgress {
 		return
 	}
-	w.told, w.toldAt = text, at
+	w.told, w.toldWhy, w.toldAt = text, why, at
 	lead := w.since(at)
 	for _, l := range lines {
 		for _, part := range render.Wrap(oneLine(l), max(20, w.o.d.sayWidth()-len(lead)-2)) {

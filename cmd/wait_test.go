@@ -113,6 +113,20 @@ func TestFieldCase08WaitSaysRateAndTimeToGo(t *testing.T) {
 	})
 }
 
+// What restores is told every few seconds, not at every look.
+func TestWaitTellsProgressNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &fakeCluster{every: time.Second}
+		for i := range 20 {
+			c.answers = append(c.answers, restoringAt(t, float64(i)/20))
+		}
+		got := runWith(t, fakeDeps(t, c), "wait", "billing", "--for", "restored", "--timeout", "20s", "--interval", "1s")
+		if n := strings.Count(got.err, "0_4 on pod-b/T2  "); got.code != 4 || n < 3 || n > 5 {
+			t.Errorf("exit code %d, told %d times in 20 seconds\n%s", got.code, n, got.err)
+		}
+	})
+}
+
 // A probe looks once; a task that restores for ever is named as such.
 func TestFieldCase09ProbeLooksOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
