@@ -76,12 +76,20 @@ func TestDemoteLeavesAStuckProcessor(t *testing.T) {
 // slow is a store whose disk does not answer.
 type slow struct {
 	backing
-	let chan struct{}
+	let    chan struct{} // closed when it does
+	writes chan struct{} // it was asked to write
 }
 
-func (s slow) save(m mark) error {
-	<-s.let
-	return s.backing.save(m)
+func (s slow) begin(m mark) *saving {
+	x := s.backing.begin(m)
+	return &saving{end: x.end, write: func() error {
+		select {
+		case s.writes <- struct{}{}:
+		default:
+		}
+		<-s.let
+		return x.write()
+	}}
 }
 
 // A task that stops does not wait for the disk: the group waits for it, and
@@ -95,7 +103,7 @@ func TestDemoteDoesNotWaitForTheDisk(t *testing.T) {
 	let := make(chan struct{})
 	x := h.tasks[task0()]
 	x.mu.Lock()
-	x.st, x.savedAt = slow{x.st, let}, time.Now().Add(time.Hour)
+	x.st, x.savedAt = slow{x.st, let, make(chan struct{}, 1)}, time.Now().Add(time.Hour)
 	x.act.stint.store = &handle{s: x.act.stint, mu: &x.mu, st: x.st}
 	x.mu.Unlock()
 	r.put(input, numbered(0, 10, 10)...)
@@ -114,5 +122,39 @@ func TestDemoteDoesNotWaitForTheDisk(t *testing.T) {
 	x.mu.Lock()
 	x.savedAt = time.Time{}
 	x.mu.Unlock()
+	r.until("the copy is durable", func() bool { return h.position(task0()).Durable == 10 })
+}
+
+// How far a copy is can be asked, and what is restored can be read, while the
+// disk is waited for: the instance asks under its lock, by which it also stops
+// tasks when it loses its membership.
+func TestLagDoesNotWaitForTheDisk(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	h, _ := r.host(t.TempDir(), nil)
+	ok(t, h.Copy(task0()))
+	r.caughtUp(h, 0)
+	let := make(chan struct{})
+	writes := make(chan struct{}, 1)
+	x := h.tasks[task0()]
+	x.mu.Lock()
+	x.st = slow{x.st, let, writes}
+	x.mu.Unlock()
+	r.put(clog, numbered(0, 10, 10)...)
+	<-writes
+	asked := make(chan int64)
+	go func() {
+		lag, _ := h.Lag(task0())
+		asked <- lag
+	}()
+	select {
+	case lag := <-asked:
+		if lag != 0 || len(h.state(task0())) != 10 {
+			t.Errorf("lag %d, %v", lag, h.state(task0()))
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("no answer while the store is saved")
+	}
+	close(let)
 	r.until("the copy is durable", func() bool { return h.position(task0()).Durable == 10 })
 }

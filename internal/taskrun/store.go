@@ -16,19 +16,37 @@ type mark struct {
 	topic [16]byte // id of the changelog topic; zero when unknown
 }
 
-// backing keeps the state of one task. It is used by one goroutine at a time.
-// A nil value deletes. What it returns must not be changed.
+// backing keeps the state of one task. It is used by one goroutine at a time,
+// but for the write of a save. A nil value deletes. What it returns must not be
+// changed.
 type backing interface {
 	get(key []byte) ([]byte, bool)
 	put(key, value []byte) // clones both
 	size() int
 	each(f func(key, value []byte) bool) // in byte order
 	pending() int                        // bytes that are in memory only until the next save
-	save(m mark) error                   // makes what was put durable, together with m
+	begin(m mark) *saving                // to make what was put durable, together with m
 	saved() mark
 	discard() // goes back to what was saved
 	clear() error
 	close() error // without save
+}
+
+// saving is a save under way, one at a time. While write, which may take as long
+// as the disk pleases, runs in one goroutine, others may get and put; neither
+// discard nor clear nor close may come before end, which is given what write
+// returned.
+type saving struct {
+	write func() error
+	end   func(error)
+}
+
+// save makes what was put durable and waits for that.
+func save(b backing, m mark) error {
+	s := b.begin(m)
+	err := s.write()
+	s.end(err)
+	return err
 }
 
 // memory is the state of a task without a directory. Nothing of it outlives
@@ -73,12 +91,16 @@ func (s *memory) each(f func(key, value []byte) bool) {
 	}
 }
 
-func (s *memory) pending() int      { return 0 }
-func (s *memory) save(m mark) error { s.mark = m; return nil }
-func (s *memory) saved() mark       { return s.mark }
-func (s *memory) discard()          { s.m, s.mark = map[string]string{}, mark{} }
-func (s *memory) clear() error      { s.discard(); return nil }
-func (s *memory) close() error      { return nil }
+func (s *memory) pending() int { return 0 }
+
+func (s *memory) begin(m mark) *saving {
+	return &saving{write: func() error { return nil }, end: func(error) { s.mark = m }}
+}
+
+func (s *memory) saved() mark  { return s.mark }
+func (s *memory) discard()     { s.m, s.mark = map[string]string{}, mark{} }
+func (s *memory) clear() error { s.discard(); return nil }
+func (s *memory) close() error { return nil }
 
 // clone copies a value; one without bytes stays apart from nil.
 func clone(v []byte) []byte {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"time"
 
@@ -27,8 +28,9 @@ type bolt struct {
 	db    *bbolt.DB
 	path  string
 	dirty map[string][]byte // stored key → stored value, nil deletes
-	bytes int               // of dirty
-	count int               // keys in the file
+	under map[string][]byte // the same, what a save writes at the moment
+	bytes int               // of both
+	count int               // keys in the file, under left out
 	mark  mark
 }
 
@@ -104,16 +106,16 @@ func (s *bolt) create() error {
 		if err != nil {
 			return err
 		}
-		return meta.Put([]byte(keyMark), s.markBytes())
+		return meta.Put([]byte(keyMark), markBytes(s.mark, s.count))
 	})
 }
 
 // markBytes is the format, the position, the number of keys and the topic id.
-func (s *bolt) markBytes() []byte {
+func markBytes(m mark, count int) []byte {
 	b := []byte{boltFormat}
-	b = binary.BigEndian.AppendUint64(b, uint64(s.mark.next))
-	b = binary.BigEndian.AppendUint64(b, uint64(s.count))
-	return append(b, s.mark.topic[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(m.next))
+	b = binary.BigEndian.AppendUint64(b, uint64(count))
+	return append(b, m.topic[:]...)
 }
 
 func (s *bolt) readMark(b []byte) error {
@@ -164,6 +166,9 @@ func (s *bolt) get(key []byte) ([]byte, bool) {
 	k := stored(key)
 	v, ok := s.dirty[k]
 	if !ok {
+		v, ok = s.under[k]
+	}
+	if !ok {
 		_ = s.db.View(func(tx *bbolt.Tx) error {
 			v = bytes.Clone(tx.Bucket([]byte(bucketData)).Get([]byte(k)))
 			return nil
@@ -176,13 +181,16 @@ func (s *bolt) get(key []byte) ([]byte, bool) {
 	return value, true
 }
 
+// keyBytes is about what a key costs in memory besides its own bytes.
+const keyBytes = 64
+
 func (s *bolt) put(key, value []byte) {
 	k := stored(key)
 	old, ok := s.dirty[k]
 	if ok {
 		s.bytes -= len(old)
 	} else {
-		s.bytes += len(k) + 64
+		s.bytes += len(k) + keyBytes
 	}
 	var v []byte
 	if value != nil {
@@ -200,12 +208,22 @@ func (s *bolt) size() int {
 	n := s.count
 	_ = s.db.View(func(tx *bbolt.Tx) error {
 		b := tx.Bucket([]byte(bucketData))
-		for k, v := range s.dirty {
+		for k, v := range s.fresh() {
 			n += change(b.Get([]byte(k)), v)
 		}
 		return nil
 	})
 	return n
+}
+
+// fresh is what the file does not have.
+func (s *bolt) fresh() map[string][]byte {
+	if len(s.under) == 0 {
+		return s.dirty
+	}
+	all := maps.Clone(s.under)
+	maps.Copy(all, s.dirty)
+	return all
 }
 
 // change is by how much the number of keys grows as v takes the place of old.
@@ -220,7 +238,8 @@ func change(old, v []byte) int {
 }
 
 func (s *bolt) each(f func(key, value []byte) bool) {
-	fresh := sortedKeys(s.dirty)
+	values := s.fresh()
+	fresh := sortedKeys(values)
 	show := func(k string, v []byte) bool {
 		if v == nil {
 			return true
@@ -232,7 +251,7 @@ func (s *bolt) each(f func(key, value []byte) bool) {
 		c := tx.Bucket([]byte(bucketData)).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			for len(fresh) > 0 && fresh[0] < string(k) {
-				if !show(fresh[0], s.dirty[fresh[0]]) {
+				if !show(fresh[0], values[fresh[0]]) {
 					return nil
 				}
 				fresh = fresh[1:]
@@ -245,7 +264,7 @@ func (s *bolt) each(f func(key, value []byte) bool) {
 			}
 		}
 		for _, k := range fresh {
-			if !show(k, s.dirty[k]) {
+			if !show(k, values[k]) {
 				return nil
 			}
 		}
@@ -253,39 +272,50 @@ func (s *bolt) each(f func(key, value []byte) bool) {
 	})
 }
 
-func (s *bolt) save(m mark) error {
+func (s *bolt) begin(m mark) *saving {
 	if len(s.dirty) == 0 && m == s.mark {
+		return &saving{write: func() error { return nil }, end: func(error) {}}
+	}
+	s.under, s.dirty = s.dirty, map[string][]byte{}
+	under, bytes, count := s.under, s.bytes, s.count
+	write := func() error {
+		err := s.db.Update(func(tx *bbolt.Tx) error {
+			b := tx.Bucket([]byte(bucketData))
+			for _, k := range sortedKeys(under) {
+				v := under[k]
+				count += change(b.Get([]byte(k)), v)
+				var err error
+				if v == nil {
+					err = b.Delete([]byte(k))
+				} else {
+					err = b.Put([]byte(k), v)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return tx.Bucket([]byte(bucketMeta)).Put([]byte(keyMark), markBytes(m, count))
+		})
+		if err != nil {
+			return fmt.Errorf("store %q: %w", s.path, err)
+		}
 		return nil
 	}
-	oldMark, oldCount := s.mark, s.count
-	err := s.db.Update(func(tx *bbolt.Tx) error {
-		b := tx.Bucket([]byte(bucketData))
-		for _, k := range sortedKeys(s.dirty) {
-			v := s.dirty[k]
-			s.count += change(b.Get([]byte(k)), v)
-			var err error
-			if v == nil {
-				err = b.Delete([]byte(k))
-			} else {
-				err = b.Put([]byte(k), v)
+	return &saving{write: write, end: func(err error) {
+		if err != nil {
+			s.dirty, s.under, s.bytes = s.fresh(), nil, 0
+			for k, v := range s.dirty {
+				s.bytes += len(k) + keyBytes + len(v)
 			}
-			if err != nil {
-				return err
-			}
+			return
 		}
-		s.mark = m
-		return tx.Bucket([]byte(bucketMeta)).Put([]byte(keyMark), s.markBytes())
-	})
-	if err != nil {
-		s.mark, s.count = oldMark, oldCount
-		return fmt.Errorf("store %q: %w", s.path, err)
-	}
-	s.drop()
-	return nil
+		s.under, s.mark, s.count = nil, m, count
+		s.bytes -= bytes
+	}}
 }
 
 func (s *bolt) drop() {
-	s.dirty, s.bytes = map[string][]byte{}, 0
+	s.dirty, s.under, s.bytes = map[string][]byte{}, nil, 0
 }
 
 func (s *bolt) discard() { s.drop() }
@@ -301,7 +331,7 @@ func (s *bolt) clear() error {
 			return err
 		}
 		s.mark, s.count = mark{}, 0
-		return tx.Bucket([]byte(bucketMeta)).Put([]byte(keyMark), s.markBytes())
+		return tx.Bucket([]byte(bucketMeta)).Put([]byte(keyMark), markBytes(s.mark, s.count))
 	})
 	if err != nil {
 		s.mark, s.count = oldMark, oldCount

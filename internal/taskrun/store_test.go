@@ -2,6 +2,7 @@ package taskrun
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -92,11 +93,31 @@ func TestStoresAgree(t *testing.T) {
 		for i := range rapid.IntRange(1, 40).Draw(t, "steps") {
 			switch rapid.IntRange(0, 9).Draw(t, "step") {
 			case 0:
-				if err := s.save(mark{next: int64(i)}); err != nil {
+				if err := save(s, mark{next: int64(i)}); err != nil {
 					t.Fatal(err)
 				}
 				saved = newMemory()
 				now.each(func(k, v []byte) bool { saved.put(k, v); return true })
+				saved.mark.next = int64(i)
+			case 2: // a save that takes a while, and may fail
+				under := newMemory()
+				now.each(func(k, v []byte) bool { under.put(k, v); return true })
+				x := s.begin(mark{next: int64(i)})
+				for range rapid.IntRange(0, 3).Draw(t, "meanwhile") {
+					k := rapid.SampledFrom(keys).Draw(t, "key")
+					s.put([]byte(k), []byte("new"))
+					now.put([]byte(k), []byte("new"))
+				}
+				same(t, s, now)
+				if rapid.Bool().Draw(t, "fails") {
+					x.end(errors.New("disk"))
+					break
+				}
+				if err := x.write(); err != nil {
+					t.Fatal(err)
+				}
+				x.end(nil)
+				saved = under
 				saved.mark.next = int64(i)
 			case 1: // a crash
 				_ = s.close()

@@ -87,12 +87,20 @@ func (t *task) lag() (records int64, known bool) {
 // mark is what the store in memory reflects; mu is held.
 func (t *task) mark() mark { return mark{next: t.next, topic: t.topic} }
 
-// save makes the store durable; mu is held.
+// save makes the store durable; mu is held, but not while the disk is waited
+// for: whoever wants to know how far the task is does not wait for that. Only
+// who the store belongs to may save.
 func (t *task) save(now time.Time) error {
-	if err := t.st.save(t.mark()); err != nil {
+	st := t.st
+	s := st.begin(t.mark())
+	t.mu.Unlock()
+	err := s.write()
+	t.mu.Lock()
+	s.end(err)
+	if err != nil {
 		return err
 	}
-	t.saved, t.savedAt = t.st.saved(), now
+	t.saved, t.savedAt = st.saved(), now
 	return nil
 }
 

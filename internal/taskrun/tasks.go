@@ -148,7 +148,7 @@ func (h *Host) rest(t *task, keep bool) error {
 		}
 		h.forget(t)
 	case t.path != "" && t.st != nil:
-		err = errors.Join(t.st.save(t.mark()), t.st.close())
+		err = errors.Join(save(t.st, t.mark()), t.st.close())
 		t.saved = t.st.saved()
 		t.next, t.topic, t.st = t.saved.next, t.saved.topic, nil
 	}
