@@ -67,9 +67,9 @@ func clicks(t *testing.T) (*lab.Lab, func(...string) captured) {
 	return nil, nil
 }
 
-// There and back, with the pause measured; what it runs in already is no switch.
+// There and back, with the pause measured, so not parallel; what it runs in
+// already is no switch.
 func TestModeSetSwitchesAWorkerGroup(t *testing.T) {
-	t.Parallel()
 	_, run := clicks(t)
 	got := run("mode", "set", "clicks", "upgrading", "--dry-run")
 	if got.code != 0 || !strings.Contains(got.out, "dry run: nothing was switched") || !strings.Contains(got.err, "switching from incremental to") || !strings.Contains(got.err, "protocol type consumer") {

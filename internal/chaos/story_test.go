@@ -20,8 +20,8 @@ func TestStories(t *testing.T) {
 	}
 }
 
+// Not parallel: the pause is measured.
 func TestSwitchAndBack(t *testing.T) {
-	t.Parallel()
 	l := cluster(t, 6*time.Second)
 	t.Log(SwitchAndBack(t, "switch", l.Cluster().ListenAddrs(), 0, 5*time.Second))
 }
