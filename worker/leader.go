@@ -17,9 +17,11 @@ type leaderRound struct {
 	top     *assign.Topology
 	counts  map[string]int32 // partitions by topic
 	members map[string]*groupmeta.StreamMetadata
-	order   []string // member ids whose metadata are ours, sorted
-	foreign []string // the others: they get nothing
+	said    map[string]*instanceSaid // by instance
+	order   []string                 // member ids whose metadata are ours, sorted
+	foreign []string                 // the others: they get nothing
 	result  assign.LearnerResult
+	back    int32 // comingBack, once there is a result
 }
 
 // decide computes a round. A leader that is about to leave for a mode switch
@@ -38,6 +40,7 @@ func (s *state) decide(protocolType string, r seat.Round, hold bool, now time.Ti
 		l.order = append(l.order, m.ID)
 	}
 	slices.Sort(l.order)
+	l.hear()
 	var err error
 	if l.top, err = l.topology(); err != nil {
 		return nil, err
@@ -61,6 +64,7 @@ func (s *state) decide(protocolType string, r seat.Round, hold bool, now time.Ti
 		in.Instances = append(in.Instances, one)
 	}
 	l.result = assign.Learner(in)
+	l.back = l.comingBack()
 	return l, nil
 }
 
@@ -193,7 +197,7 @@ func (l *leaderRound) inputs(id model.TaskID) []model.TopicPartition {
 
 func (l *leaderRound) assignment(instance string, w assign.LearnerWorkerShare, generation int32) *groupmeta.StreamAssignment {
 	a := &groupmeta.StreamAssignment{
-		Generation: max(generation, 0), Instances: l.comingBack(), Workers: int32(len(l.order)), Leader: l.of.id,
+		Generation: max(generation, 0), Instances: l.back, Workers: int32(len(l.order)), Leader: l.of.id,
 		AnotherRound: l.result.AnotherRound, SwitchWaiting: l.result.SwitchWaiting, MarksVoid: l.result.MarksVoid,
 		Mode: groupmeta.StreamMode(l.of.mode), Epoch: l.of.epoch,
 	}
@@ -246,28 +250,4 @@ func (l *leaderRound) comingBack() int32 {
 		}
 	}
 	return max(n, 1)
-}
-
-// leaving says whether all members of an instance say that it leaves.
-func (l *leaderRound) leaving(instance string) bool {
-	for _, m := range l.members {
-		if m.Instance == instance && !m.Leaving {
-			return false
-		}
-	}
-	return true
-}
-
-func (l *leaderRound) wasReady(instance string, id model.TaskID) bool {
-	for _, m := range l.members {
-		if m.Instance != instance {
-			continue
-		}
-		for _, t := range m.Tasks {
-			if t.ID == id && t.Role == model.Learner && t.Tags.Has(groupmeta.TagReady) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/streamctl/streamctl/internal/groupmeta"
+	"github.com/streamctl/streamctl/internal/model"
 )
 
 // round is what the leader decided, as an observer sees it.
@@ -43,15 +44,44 @@ func tagWords(t groupmeta.StreamTags) []string {
 	return list
 }
 
-// marksOf are the ids of the marks that an instance's members name.
-func (l *leaderRound) marksOf(instance string) []string {
-	marks := map[string]bool{}
+// instanceSaid is what the members of one instance say, taken together. A round
+// of a large group asks for it with each of its tasks.
+type instanceSaid struct {
+	leaving bool                  // all of them say that it leaves
+	ready   map[model.TaskID]bool // learners that one of them calls ready
+	marks   map[string]bool
+}
+
+// hear takes in what the members say of their instances.
+func (l *leaderRound) hear() {
+	l.said = map[string]*instanceSaid{}
 	for _, m := range l.members {
-		if m.Instance == instance {
-			for _, id := range m.Marks {
-				marks[id] = true
+		s := l.said[m.Instance]
+		if s == nil {
+			s = &instanceSaid{leaving: true, ready: map[model.TaskID]bool{}, marks: map[string]bool{}}
+			l.said[m.Instance] = s
+		}
+		s.leaving = s.leaving && m.Leaving
+		for _, id := range m.Marks {
+			s.marks[id] = true
+		}
+		for i := range m.Tasks {
+			if t := &m.Tasks[i]; t.Role == model.Learner && t.Tags.Has(groupmeta.TagReady) {
+				s.ready[t.ID] = true
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(marks))
+}
+
+// leaving says whether all members of an instance say that it leaves.
+func (l *leaderRound) leaving(instance string) bool { return l.said[instance].leaving }
+
+// wasReady says whether a learner came to this round as ready.
+func (l *leaderRound) wasReady(instance string, id model.TaskID) bool {
+	return l.said[instance].ready[id]
+}
+
+// marksOf are the ids of the marks that an instance's members name.
+func (l *leaderRound) marksOf(instance string) []string {
+	return slices.Sorted(maps.Keys(l.said[instance].marks))
 }

@@ -60,6 +60,7 @@ func Open(opts []kgo.Opt, group string) (*Topic, error) {
 		kgo.ProducerBatchMaxBytes(batchBytes),
 		kgo.MetadataMinAge(100 * time.Millisecond),
 		kgo.UnknownTopicRetries(10),
+		kgo.DisableClientMetrics(), // a record now and then: there is nothing to measure
 	}
 	cl, err := kgo.NewClient(append(slices.Clone(opts), own...)...)
 	if err != nil {
