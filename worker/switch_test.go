@@ -22,9 +22,9 @@ func (r *rig) groupType() string {
 }
 
 // Incremental to upgrading and back, with traffic: every task stays where it
-// is, learners and all, nothing restores cold, and the pause is short.
+// is, learners and all, nothing restores cold, and the pause is short. Not
+// parallel: it is measured.
 func TestModeSwitchAndBack(t *testing.T) {
-	t.Parallel()
 	r := three(t)
 	r.start("S4")
 	r.becomes("S1[T1,T2] S2[T3,T4] S3[T5] S4[] learns T1")
