@@ -61,7 +61,7 @@ func (t *topics) id(name string) ([16]byte, bool) {
 // refresh looks at the topics again if the last look is older than age, and
 // makes changelogs whose inputs are there.
 func (t *topics) refresh(ctx context.Context, age time.Duration) error {
-	topics, err := t.all.Look(ctx, time.Now().Add(-age))
+	topics, err := t.all.All(ctx, time.Now().Add(-age))
 	if err != nil {
 		return fmt.Errorf("look at the topics of the topology: %w", err)
 	}

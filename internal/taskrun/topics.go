@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -14,23 +15,22 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Topics says what the brokers say of the topics of one instance. It asks for
-// all of them at once, and one answer serves everybody who asks meanwhile: where
-// topics have thousands of partitions these answers are most of what an instance
-// has to read, and each instance of a large group has to read them whole. It is
-// safe for use by several goroutines.
+// Topics says what the brokers say of the topics of one instance. One answer
+// serves everybody who asks meanwhile: where topics have thousands of partitions
+// these answers are most of what an instance has to read, and each instance of a
+// large group has to read them whole. It is safe for use by several goroutines.
 type Topics struct {
 	cl      *kgo.Client
 	names   []string
-	turn    chan struct{} // held by who asks
-	last    look          // of who has the turn
+	turn    chan struct{}   // held by who asks
+	last    map[string]look // by topic; of who has the turn
 	doubted atomic.Pointer[time.Time]
 }
 
-// look is one answer.
+// look is what was said of one topic.
 type look struct {
-	began  time.Time
-	topics map[string]TopicInfo
+	began time.Time
+	topic TopicInfo
 }
 
 // TopicInfo is what a broker says of a topic.
@@ -48,7 +48,7 @@ func OpenTopics(opts []kgo.Opt, names []string) (*Topics, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client of the topics: %w", err)
 	}
-	return &Topics{cl: cl, names: slices.Compact(slices.Sorted(slices.Values(names))), turn: make(chan struct{}, 1)}, nil
+	return &Topics{cl: cl, names: slices.Compact(slices.Sorted(slices.Values(names))), turn: make(chan struct{}, 1), last: map[string]look{}}, nil
 }
 
 // Client is the client that asks. It has no partitions.
@@ -57,7 +57,7 @@ func (t *Topics) Client() *kgo.Client { return t.cl }
 // Close ends the connections.
 func (t *Topics) Close() { t.cl.Close() }
 
-// Doubt has the next Look ask anew, and the client look for the brokers: a
+// Doubt has who asks next ask anew, and the client look for the brokers: a
 // request that went by the last answer failed.
 func (t *Topics) Doubt() {
 	now := time.Now()
@@ -65,12 +65,13 @@ func (t *Topics) Doubt() {
 	t.cl.ForceMetadataRefresh()
 }
 
-// Look gives all topics by name, as they were at some moment after since; the
-// caller may not change what it gets.
-func (t *Topics) Look(ctx context.Context, since time.Time) (map[string]TopicInfo, error) {
-	if len(t.names) == 0 {
-		return map[string]TopicInfo{}, nil
-	}
+// All gives all topics by name, as they were at some moment after since.
+func (t *Topics) All(ctx context.Context, since time.Time) (map[string]TopicInfo, error) {
+	return t.look(ctx, since, t.names)
+}
+
+// look gives some topics by name, as they were at some moment after since.
+func (t *Topics) look(ctx context.Context, since time.Time, names []string) (map[string]TopicInfo, error) {
 	select {
 	case t.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -80,25 +81,58 @@ func (t *Topics) Look(ctx context.Context, since time.Time) (map[string]TopicInf
 	if d := t.doubted.Load(); d != nil && d.After(since) {
 		since = *d
 	}
-	if t.last.topics != nil && t.last.began.After(since) {
-		return t.last.topics, nil
+	var old []string
+	for _, name := range names {
+		if x, ok := t.last[name]; !ok || !x.began.After(since) {
+			old = append(old, name)
+		}
 	}
 	began := time.Now()
-	topics, err := t.ask(ctx)
+	found, err := t.ask(ctx, old)
 	if err != nil {
 		return nil, err
 	}
-	t.last = look{began: began, topics: topics}
+	for name, x := range found {
+		t.last[name] = look{began, x}
+	}
+	out := map[string]TopicInfo{}
+	for _, name := range names {
+		out[name] = t.last[name].topic
+	}
+	return out, nil
+}
+
+// Find gives the topics of partitions as they were at some moment after since;
+// those of which some have no leader in that answer are looked for anew.
+func (t *Topics) Find(ctx context.Context, since time.Time, parts map[string][]int32) (map[string]TopicInfo, error) {
+	now := time.Now()
+	topics, err := t.look(ctx, since, slices.Sorted(maps.Keys(parts)))
+	if err != nil {
+		return nil, err
+	}
+	var lacking []string
+	for topic, ps := range parts {
+		if !topics[topic].has(ps) {
+			lacking = append(lacking, topic)
+		}
+	}
+	again, err := t.look(ctx, now, lacking)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(topics, again)
 	return topics, nil
 }
 
-// ask asks for all topics. It asks a broker itself: an answer that goes through
-// the client is kept there by topic and partition, which costs more than reading
-// it.
-func (t *Topics) ask(ctx context.Context) (map[string]TopicInfo, error) {
+// ask asks for topics. It asks a broker itself: an answer that goes through the
+// client is kept there by topic and partition, which costs more than reading it.
+func (t *Topics) ask(ctx context.Context, names []string) (map[string]TopicInfo, error) {
 	out := map[string]TopicInfo{}
+	if len(names) == 0 {
+		return out, nil
+	}
 	req := kmsg.NewPtrMetadataRequest()
-	for _, name := range t.names {
+	for _, name := range names {
 		out[name] = TopicInfo{Err: fmt.Errorf("topic %q: not in the answer", name)}
 		rt := kmsg.NewMetadataRequestTopic()
 		rt.Topic = kmsg.StringPtr(name)
@@ -109,7 +143,7 @@ func (t *Topics) ask(ctx context.Context) (map[string]TopicInfo, error) {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
 	for _, rt := range resp.Topics {
-		if rt.Topic == nil {
+		if rt.Topic == nil || !slices.Contains(names, *rt.Topic) {
 			continue
 		}
 		x := TopicInfo{ID: rt.TopicID, Leaders: make([]int32, len(rt.Partitions))}
@@ -144,21 +178,6 @@ func (t *Topics) metadata(ctx context.Context, req *kmsg.MetadataRequest) (*kmsg
 		}
 	}
 	return req.RequestWith(ctx, t.cl)
-}
-
-// Find is Look, but what is missing from an older answer is looked for anew.
-func (t *Topics) Find(ctx context.Context, since time.Time, parts map[string][]int32) (map[string]TopicInfo, error) {
-	now := time.Now()
-	topics, err := t.Look(ctx, since)
-	if err != nil {
-		return nil, err
-	}
-	for topic, ps := range parts {
-		if !topics[topic].has(ps) {
-			return t.Look(ctx, now)
-		}
-	}
-	return topics, nil
 }
 
 // has reports whether all of the partitions are there, with a leader.
