@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,6 +23,9 @@ type liveJob struct {
 	t *testing.T
 }
 
+// liveSession is long enough that a busy machine throws no instance out.
+const liveSession = 10 * time.Second
+
 func startJob(t *testing.T, instances, restoreRate int, settings ...string) liveJob {
 	t.Helper()
 	l, err := lab.Start(lab.Options{MinSession: time.Second})
@@ -29,7 +33,7 @@ func startJob(t *testing.T, instances, restoreRate int, settings ...string) live
 		t.Fatal(err)
 	}
 	t.Cleanup(l.Close)
-	o := lab.JobOptions{Group: "clicks", Instances: instances, Tasks: 12, Records: 48_000, Rate: 100, RestoreRate: restoreRate, SessionTimeout: time.Second, Settings: map[string]string{}}
+	o := lab.JobOptions{Group: "clicks", Instances: instances, Tasks: 12, Records: 48_000, Rate: 100, RestoreRate: restoreRate, SessionTimeout: liveSession, Settings: map[string]string{}}
 	for _, s := range settings {
 		k, v, _ := strings.Cut(s, "=")
 		o.Settings[k] = v
@@ -207,7 +211,7 @@ func TestMarkLeavingTimesOutAndIsWithdrawn(t *testing.T) {
 		t.Fatal("the mark is gone after the time-out")
 	}
 	again := j.run(t.Context(), "mark-leaving", "pod-c", "-g", "clicks", "--scale-down-timeout", "10m", "-o", "json")
-	if doc := j.document(again); again.code != 0 || !doc.Leaving.Marks[0].Before || doc.Leaving.Marks[0].Mark != *id {
+	if doc := j.document(again); again.code != 0 || len(doc.Leaving.Marks) != 1 || !doc.Leaving.Marks[0].Before || doc.Leaving.Marks[0].Mark != *id {
 		t.Errorf("again: exit code %d, another mark\n%s%s", again.code, again.out, again.err)
 	}
 	if got = j.run(t.Context(), "unmark", "pod-c", "-g", "clicks"); got.code != 0 || !strings.Contains(got.out, "withdrawn: pod-c stays") {
@@ -261,14 +265,14 @@ func TestMarkLeavingOfAnInstanceThatDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := <-done
-	if got.code != 1 || !strings.Contains(got.err, "pod-c is gone with 4 tasks not handed over: ") {
+	if got.code != 1 || !matches(got.err, `pod-c is gone with [1-9][0-9]* tasks? not handed over: `) { // how many it has rests on how busy the machine is
 		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
 	}
 	j.SetRestoreRate(0)
 	j.right()
 	for _, args := range [][]string{{"wait", "clicks", "--for", "drained", "--instance", "pod-c"}, {"mark-leaving", "pod-c", "-g", "clicks"}} {
 		got = j.run(t.Context(), args...)
-		if got.code != 1 || !strings.Contains(flat(got.err), "still has 4 tasks: it died, or could not say how it went") {
+		if got.code != 1 || !matches(flat(got.err), `still has [1-9][0-9]* tasks?: it died, or could not say how it went`) {
 			t.Errorf("%v: exit code %d\n%s%s", args, got.code, got.out, got.err)
 		}
 	}
@@ -354,6 +358,8 @@ func TestMarkLeavingOfSeveral(t *testing.T) {
 	}
 	j.right()
 }
+
+func matches(text, pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
 // waitsForDrain is what mark-leaving says once its mark is there.
 const waitsForDrain = "marked. Ctrl-C ends the waiting, not the drain"

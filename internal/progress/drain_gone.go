@@ -16,7 +16,7 @@ const lookGap = 15 * time.Second
 func (d *Drain) judgeGone(t *draining, s *control.State, at time.Time, owners map[model.TaskID]*model.Instance) {
 	said, spoke := s.Status[t.ID]
 	ready := func(id model.TaskID) bool { to := owners[id]; return to != nil && d.copies[id][to.ID].ready }
-	if wentWhole(t.owned, spoke, len(said.Tasks), ready) {
+	if wentWhole(t.owned, spoke, said.Left != "", ready) {
 		t.departed, t.owned = true, nil
 		return
 	}

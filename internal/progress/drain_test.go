@@ -44,6 +44,9 @@ func marked(honours ...string) *control.State {
 func gone() *control.State {
 	s := marked(myMark)
 	s.Leaving = nil
+	st := s.Status["uuid-pod-c"]
+	st.Left = control.LeftDrained
+	s.Status["uuid-pod-c"] = st
 	return s
 }
 
@@ -189,7 +192,7 @@ func TestDrainTellsWhatWasCold(t *testing.T) {
 	d := newTestDrain(before)
 	d.Look(before, marked(myMark), at(0))
 	s := gone()
-	s.Status["uuid-pod-c"] = control.Status{Marks: []string{myMark}, Leaving: true, Expired: true}
+	s.Status["uuid-pod-c"] = control.Status{Marks: []string{myMark}, Leaving: true, Expired: true, Left: control.LeftExpired}
 	after := drainGroup(map[string]int64{"pod-a/T1 0_2": 8000}, "pod-a/T1: 0_0 0_2 0_5")
 	task(after, "pod-a/T1", "0_5").Restore = model.Restore{State: model.RestoreUnknown}
 	if l := d.Look(after, s, at(1)); !l.Met {
@@ -239,7 +242,7 @@ func TestDrainOfAnInstanceThatDiedWithoutItsMark(t *testing.T) {
 	after := func() *model.Group { return drainGroup(nil, "pod-a/T1: 0_0 0_2 0_5") }
 	unmarked := gone()
 	st := unmarked.Status["uuid-pod-c"]
-	st.Tasks = []control.Task{{ID: model.ClassicTask("", 0, 2)}, {ID: model.ClassicTask("", 0, 5)}}
+	st.Left, st.Tasks = "", []control.Task{{ID: model.ClassicTask("", 0, 2)}, {ID: model.ClassicTask("", 0, 5)}}
 	unmarked.Status["uuid-pod-c"] = st
 	another := &control.State{}
 	for name, c := range map[string]struct {
@@ -304,7 +307,7 @@ func TestWaitForDrainedKnowsMarks(t *testing.T) {
 	after := func() *model.Group { return drainGroup(nil, "pod-a/T1: 0_0 0_2 0_5") }
 	j := NewJudge(Goal{For: Drained, Instance: "uuid-pod-c"})
 	j.Look(under(before(), true), at(0))
-	if s := j.Look(saying(after(), model.InstanceStatus{Instance: "uuid-pod-c", Gone: true}), at(1)); !s.Met {
+	if s := j.Look(saying(after(), model.InstanceStatus{Instance: "uuid-pod-c", Gone: true, Left: "drained"}), at(1)); !s.Met {
 		t.Errorf("gone by itself: %+v", s)
 	}
 	for name, g := range map[string]*model.Group{

@@ -13,15 +13,16 @@ import (
 // wentWhole is the one rule by which an instance that is not in its group any
 // more left nothing behind, whatever became of its mark, which anybody may have
 // withdrawn, or which went with its topic: at the last look it owned nothing, or
-// its last status has no task any more; or, where it wrote none, whoever has
-// its tasks now had them ready then (docs/protocol/stream-protocol.md, What can
-// go wrong).
-func wentWhole(owned []model.TaskID, spoke bool, tasks int, ready func(model.TaskID) bool) bool {
+// its last status is the one of an instance that leaves (said; one without tasks
+// is not, since a worker that lost its membership may have none for a moment);
+// or, where it wrote none, whoever has its tasks now had them ready then
+// (docs/protocol/stream-protocol.md, What can go wrong).
+func wentWhole(owned []model.TaskID, spoke, said bool, ready func(model.TaskID) bool) bool {
 	switch {
 	case len(owned) == 0:
 		return true
 	case spoke:
-		return tasks == 0
+		return said
 	}
 	return !slices.ContainsFunc(owned, func(id model.TaskID) bool { return !ready(id) })
 }
@@ -35,8 +36,7 @@ type Farewell struct {
 }
 
 // FarewellOf reads the last word of an instance that is not in the group. It had
-// closed everything when it says how it left, or when it was leaving, which takes
-// nothing new, and had no task.
+// closed everything when it says how it left.
 func FarewellOf(g *model.Group, instance string) Farewell {
 	if g.Control == nil {
 		return Farewell{Text: "is not in the group, and no control topic tells how it went"}
@@ -47,7 +47,7 @@ func FarewellOf(g *model.Group, instance string) Farewell {
 	}
 	at := st.At.UTC().Format(time.RFC3339)
 	switch {
-	case st.Left == string(control.LeftDrained), st.Left == "" && st.Leaving && st.Tasks == 0:
+	case st.Left == string(control.LeftDrained):
 		return Farewell{true, true, "was drained and left at " + at + ", by its own word"}
 	case st.Left == string(control.LeftExpired):
 		return Farewell{true, true, "went at its deadline, at " + at + ", with what was not handed over"}

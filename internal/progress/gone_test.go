@@ -23,13 +23,13 @@ func TestDrainedBeforeTheFirstLook(t *testing.T) {
 		met  bool
 		says string
 	}{
-		"drained":               {model.InstanceStatus{Left: "drained"}, true, "pod-c was drained and left at 2026-11-30T09:00:00Z"},
-		"drained, older worker": {model.InstanceStatus{Leaving: true}, true, "pod-c was drained and left"},
-		"deadline":              {model.InstanceStatus{Left: "expired", Leaving: true}, true, "pod-c went at its deadline, at 2026-11-30T09:00:00Z"},
-		"stopped":               {model.InstanceStatus{Left: "stopped"}, true, "pod-c was stopped and left at 2026-11-30T09:00:00Z, without being drained"},
-		"no farewell":           {model.InstanceStatus{}, false, "instance pod-c is not in the group; its last status, of 2026-11-30T09:00:00Z, has no task but is no farewell"},
-		"died":                  {model.InstanceStatus{Tasks: 4, Leaving: true}, false, "instance pod-c is not in the group; its last status, of 2026-11-30T09:00:00Z, still has 4 tasks"},
-		"another one":           {model.InstanceStatus{Instance: "uuid-pod-d"}, false, "instance uuid-pod-c is not in the group, and the control topic has no status of it"},
+		"drained":                       {model.InstanceStatus{Left: "drained"}, true, "pod-c was drained and left at 2026-11-30T09:00:00Z"},
+		"out of the group for a moment": {model.InstanceStatus{Leaving: true}, false, "instance pod-c is not in the group; its last status, of 2026-11-30T09:00:00Z, has no task but is no farewell"},
+		"deadline":                      {model.InstanceStatus{Left: "expired", Leaving: true}, true, "pod-c went at its deadline, at 2026-11-30T09:00:00Z"},
+		"stopped":                       {model.InstanceStatus{Left: "stopped"}, true, "pod-c was stopped and left at 2026-11-30T09:00:00Z, without being drained"},
+		"no farewell":                   {model.InstanceStatus{}, false, "instance pod-c is not in the group; its last status, of 2026-11-30T09:00:00Z, has no task but is no farewell"},
+		"died":                          {model.InstanceStatus{Tasks: 4, Leaving: true}, false, "instance pod-c is not in the group; its last status, of 2026-11-30T09:00:00Z, still has 4 tasks"},
+		"another one":                   {model.InstanceStatus{Instance: "uuid-pod-d"}, false, "instance uuid-pod-c is not in the group, and the control topic has no status of it"},
 	} {
 		if c.st.Instance == "" {
 			c.st.Instance = "uuid-pod-c"

@@ -220,15 +220,11 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 // is not certain yet.
 func (j *Judge) left(g *model.Group, mark *model.Mark, owner map[model.TaskID]string) string {
 	st := statusOf(g, j.goal.Instance)
-	spoke, left := st != nil, 0
-	if spoke {
-		left = st.Tasks
-	}
 	ready := func(id model.TaskID) bool { return j.marked && slices.Contains(j.ready[id], owner[id]) }
 	switch {
 	case g.Kind == model.Streams && j.marked: // the broker's copies take over, whoever stops it
 		j.owned = nil
-	case wentWhole(j.owned, spoke, left, ready):
+	case wentWhole(j.owned, st != nil, st != nil && st.Left != "", ready):
 		j.owned = nil
 	case mark != nil && j.gone+1 < goneLooks: // its mark may have been read before it went
 		j.gone++
