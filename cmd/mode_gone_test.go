@@ -9,9 +9,9 @@ import (
 	"github.com/streamctl/streamctl/internal/model"
 )
 
-// A group that went back is waited for until all are in it, but one that has
-// died, or hangs, only for a moment once the others run again.
-func TestBackWithoutOneThatIsGone(t *testing.T) {
+// A group is waited for until all are in it, but one that has died, or hangs, only
+// for a moment once the others run all tasks again.
+func TestSwitchedWithoutOneThatIsGone(t *testing.T) {
 	s := twoOfThree(2)
 	s.g.Mode, s.state.Leaving, s.state.Status = "upgrading", nil, nil
 	for i := range s.g.Instances {
@@ -21,13 +21,14 @@ func TestBackWithoutOneThatIsGone(t *testing.T) {
 	a := &awaited{switching: &switching{s: s, before: s.g, to: control.Incremental}, whole: began}
 	left := twoOfThree(2)
 	left.g.Instances, left.g.Mode = left.g.Instances[:2], "upgrading"
+	left.g.Unassigned = []model.TaskID{{}}
 	a.s = left
 	at := func(after time.Duration) bool { return a.withoutGone(began.Add(after), "upgrading") }
 
 	if at(0) || at(time.Minute) {
-		t.Error("a switch that was not taken back is over without pod-c")
+		t.Error("over while the tasks of pod-c are kept for it")
 	}
-	a.back = &control.Mode{Mode: control.Upgrading}
+	left.g.Unassigned = nil
 	if at(10*time.Second) || at(14*time.Second) {
 		t.Error("pod-c is not waited for")
 	}
@@ -39,7 +40,14 @@ func TestBackWithoutOneThatIsGone(t *testing.T) {
 	if at(16*time.Second) || at(20*time.Second) {
 		t.Error("the time before that round counts")
 	}
-	if !at(21*time.Second) || !slices.Equal(a.gone, []string{"pod-c"}) || *a.pause != 16*time.Second {
+	a.s = s
+	if at(30 * time.Second) {
+		t.Error("nobody is missing")
+	}
+	if a.s = left; at(15*time.Second) || at(16*time.Second) {
+		t.Error("the time before pod-c was there counts")
+	}
+	if !at(21*time.Second) || !slices.Equal(a.gone, []string{"pod-c"}) || *a.pause != 15*time.Second {
 		t.Errorf("gone %v, pause %v", a.gone, a.pause)
 	}
 }

@@ -20,7 +20,7 @@ const (
 	switchEvery = 50 * time.Millisecond // between two looks: the pause is measured with it
 	switchSpare = 30 * time.Second      // besides the time allowed: rolling back takes some too
 	saidLimit   = 3 * time.Second       // instances say at least so soon what they follow
-	goneLimit   = 5 * time.Second       // who is not in a group that has gone back, and is at rest for so long, is gone
+	goneLimit   = 5 * time.Second       // who is not in a group that is at rest for so long, all tasks with owners, is gone
 )
 
 // awaited is what is seen of a switch that is on.
@@ -32,7 +32,7 @@ type awaited struct {
 	pause    *time.Duration // nil until it is over
 	formedAt time.Time      // when the group was first seen as it is to be
 	back     *control.Mode  // the record that took all back
-	lacksAt  time.Time      // since when the group is at rest, back, and not complete; zero while it is not so
+	lacksAt  time.Time      // since when the group is at rest and not complete; zero while it is not so
 	gone     []string       // who is not in it then, by name
 	absent   map[string]bool
 	told     string
@@ -151,11 +151,12 @@ func (a *awaited) formed(mode string) bool {
 	return rests && len(missing) == 0
 }
 
-// withoutGone reports whether a group that has gone back is all that is left of
-// it: somebody has died or hangs, and is not waited for.
+// withoutGone reports whether a group at rest in a mode is all that is left of it:
+// somebody has died or hangs, and is not waited for. The workers themselves have
+// waited for him before they took his tasks.
 func (a *awaited) withoutGone(at time.Time, mode string) bool {
 	missing, rests := a.resting(mode)
-	if a.back == nil || !rests {
+	if !rests || len(missing) == 0 {
 		a.lacksAt = time.Time{}
 		return false
 	}
@@ -243,8 +244,12 @@ func (a *awaited) finish(err error, limit time.Duration) error {
 		failed = errs.WithCode(errs.WithHint(fmt.Errorf("group %q is not in mode %s with all its instances after %s", a.group, a.to, render.Duration(limit)),
 			"the switch goes on, or goes back, by itself: mode get "+a.group), errs.TimedOut)
 	default:
-		res.Text = append(res.Text, report.GoodLine(fmt.Sprintf("switched: %s runs in mode %s, epoch %d, with all %s%s", a.group, a.to, a.record.Epoch,
-			render.Count(len(a.expected()), "instance"), a.paused())))
+		line := fmt.Sprintf("switched: %s runs in mode %s, epoch %d, with %s%s", a.group, a.to, a.record.Epoch, a.present(), a.paused())
+		res.Text = append(res.Text, report.GoodLine(line))
+		if len(a.gone) > 0 {
+			res.Mode.NotFollowed = a.gone
+			res.Text = append(res.Text, report.WarnLine(a.goneText()))
+		}
 	}
 	if err := a.d.show(report.NewGroupChange(res)); err != nil {
 		return err
@@ -262,6 +267,19 @@ func (a *awaited) paused() string {
 	return fmt.Sprintf("; pause %s", render.Duration(*a.pause))
 }
 
+// present says how many instances of those of before there are.
+func (a *awaited) present() string {
+	all := len(a.expected())
+	if len(a.gone) == 0 {
+		return "all " + render.Count(all, "instance")
+	}
+	return fmt.Sprintf("%d of %s", all-len(a.gone), render.Count(all, "instance"))
+}
+
+func (a *awaited) goneText() string {
+	return "not in the group any more: " + render.Escape(strings.Join(a.gone, ", "))
+}
+
 // rolledBack says who did not follow.
 func (a *awaited) rolledBack(res *report.ChangeResult, over bool) error {
 	res.Mode.RolledBack, res.Mode.NotFollowed = true, a.who()
@@ -269,13 +287,10 @@ func (a *awaited) rolledBack(res *report.ChangeResult, over bool) error {
 	if list := res.Mode.NotFollowed; len(list) > 0 {
 		who = "did not follow: " + strings.Join(list, ", ")
 	}
-	all := len(a.expected())
-	with := "all " + render.Count(all, "instance")
 	if len(a.gone) > 0 {
-		with = fmt.Sprintf("%d of %s", all-len(a.gone), render.Count(all, "instance"))
-		who += "; not in the group any more: " + strings.Join(a.gone, ", ")
+		who += "; " + a.goneText()
 	}
-	state := fmt.Sprintf("%s is back in mode %s, epoch %d, with %s%s", a.group, a.back.Mode, a.back.Epoch, with, a.paused())
+	state := fmt.Sprintf("%s is back in mode %s, epoch %d, with %s%s", a.group, a.back.Mode, a.back.Epoch, a.present(), a.paused())
 	if over {
 		state = fmt.Sprintf("%s is on its way back to mode %s, epoch %d", a.group, a.back.Mode, a.back.Epoch)
 	}

@@ -162,27 +162,43 @@ func TestModeSetNotFollowed(t *testing.T) {
 	j.Finish(true)
 }
 
-// A worker that died just before, and whose session is longer than the switch
-// may take: the others go back without it, and that it is gone is said.
+// A worker that died just before. Where its session is longer than the switch may
+// take, the others go back without it; else they switch without it, once they have
+// waited for it. Who is gone is said, and not waited for any longer.
 func TestModeSetOfOneThatDied(t *testing.T) {
 	t.Parallel()
 	c := env.cluster(t, v431)
-	const group = "mode-dead"
-	j, stop := c.startJob(t, chaos.Options{Group: group, Workers: 1, Settings: upgrading()}, "a", "b", "c")
-	j.Kill("c")
-	res := j.must(1, "mode", "set", group, "incremental", "--yes", "--allowed", "3s")
-	for _, want := range []string{
-		"not switched: mode-dead is back in mode upgrading, epoch 2, with 2 of 3 instances; pause ", "did not follow: c; not in the group any more: c",
+	for _, x := range []struct {
+		group, allowed string
+		session        time.Duration
+		code           int
+		says           []string
+		protocolType   string
+	}{
+		{"mode-dead", "3s", 10 * time.Second, 1, []string{
+			"not switched: mode-dead is back in mode upgrading, epoch 2, with 2 of 3 instances; pause ", "did not follow: c; not in the group any more: c",
+		}, "consumer"},
+		{"mode-without", "15s", 6 * time.Second, 0, []string{
+			"switched: mode-without runs in mode incremental, epoch 1, with 2 of 3 instances; pause ", "not in the group any more: c",
+		}, "stream"},
 	} {
-		if !strings.Contains(oneText(res.stdout), want) {
-			t.Errorf("it does not say %q\n%s%s", want, res.stdout, res.stderr)
-		}
+		t.Run(x.group, func(t *testing.T) {
+			t.Parallel()
+			j, stop := c.startJob(t, chaos.Options{Group: x.group, Workers: 1, Settings: upgrading(), Session: x.session}, "a", "b", "c")
+			j.Kill("c")
+			res := j.must(x.code, "mode", "set", x.group, "incremental", "--yes", "--allowed", x.allowed)
+			for _, want := range x.says {
+				if !strings.Contains(oneText(res.stdout), want) {
+					t.Errorf("it does not say %q\n%s%s", want, res.stdout, res.stderr)
+				}
+			}
+			if got := j.GroupType(); got != x.protocolType {
+				t.Errorf("group of type %s", got)
+			}
+			t.Log(res.stderr, res.stdout)
+			j.Settled(60 * time.Second)
+			stop()
+			j.Finish(true)
+		})
 	}
-	if j.GroupType() != "consumer" {
-		t.Errorf("group of type %s", j.GroupType())
-	}
-	t.Log(res.stderr, res.stdout)
-	j.Settled(60 * time.Second)
-	stop()
-	j.Finish(true)
 }
