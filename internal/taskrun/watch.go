@@ -140,8 +140,8 @@ func (b *begins) cover(topics map[string]TopicInfo, parts map[string][]int32) bo
 }
 
 // extents asks for the extents of the tasks' changelogs. A request that fails
-// is the error of all that it was to answer; answered says that there was any
-// answer at all. With anew it takes nothing from an earlier look.
+// is the error of all that it was to answer; answered says that the topics were
+// known, or a broker described them. With anew it takes nothing from an earlier look.
 func (h *Host) extents(b *begins, anew bool, tasks []*task) (found map[model.TopicPartition]extent, answered bool) {
 	ctx, cancel := context.WithTimeout(h.ctx, 10*time.Second)
 	defer cancel()
@@ -174,7 +174,6 @@ func (h *Host) extents(b *begins, anew bool, tasks []*task) (found map[model.Top
 		default:
 			found[tp] = extent{topic: e.topic, start: s.start, end: e.start}
 		}
-		answered = answered || found[tp].err == nil
 	}
 	for _, t := range tasks {
 		t.mu.Lock()
@@ -185,7 +184,7 @@ func (h *Host) extents(b *begins, anew bool, tasks []*task) (found map[model.Top
 			found[t.changelog] = x
 		}
 	}
-	return found, answered
+	return found, true
 }
 
 // anyOdd reports whether a copy has not moved since the last look, and is not at
