@@ -192,56 +192,70 @@ func (s *steered) problemOf(instance string) string {
 	return ""
 }
 
-func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []withdrawal) error {
-	var records []control.Record
-	var names, details, lines []string
-	for _, w := range list {
-		switch {
-		case w.mark == nil && s.problemOf(w.id) != "":
-			text := s.problemOf(w.id)
-			o.d.warn(text)
-			details = append(details, w.name+" is not marked: "+text)
-			names = append(names, w.name)
-			lines = append(lines, "withdrawn: what could not be read as a mark of "+w.name)
-			records = append(records, control.Withdrawal(w.id))
-			continue
-		case w.mark == nil:
-			details = append(details, w.name+" is not marked")
-			lines = append(lines, "not marked: "+w.name)
-			if w.gone {
-				lines[len(lines)-1] += ", which " + progress.FarewellOf(s.g, w.id).Text
-			}
-			for _, x := range w.others {
-				lines = append(lines, fmt.Sprintf("an earlier %s that is gone has a mark, which does nothing: unmark %s -g %s takes it away", x.Name, x.ID, s.g.ID))
-			}
-			continue
-		case w.gone:
-			details = append(details, w.name+" is gone: the mark does nothing")
-		}
-		details = append(details, w.name+" marked "+setBy(w.mark))
-		names = append(names, w.name)
-		lines = append(lines, "withdrawn: "+w.name+" stays")
+// unmarking is what an unmark comes to.
+type unmarking struct {
+	records []control.Record
+	names   []string // whose marks go
+	details []string // said before it is done, a line each
+	lines   []string // said once it is done, a line each
+}
+
+// plan adds what becomes of one name.
+func (u *unmarking) plan(o *unmarkOptions, s *steered, w *withdrawal) {
+	problem := s.problemOf(w.id)
+	switch {
+	case w.mark == nil && problem != "":
+		o.d.warn(problem)
+		u.details = append(u.details, w.name+" is not marked: "+problem)
+		u.lines = append(u.lines, "withdrawn: what could not be read as a mark of "+w.name)
+	case w.mark == nil:
+		u.details = append(u.details, w.name+" is not marked")
+		line := "not marked: " + w.name
 		if w.gone {
-			lines[len(lines)-1] = "withdrawn: the mark of " + w.name + ", which is gone"
+			line += ", which " + progress.FarewellOf(s.g, w.id).Text
 		}
-		records = append(records, control.Withdrawal(w.id))
+		u.lines = append(u.lines, line)
+		for _, x := range w.others {
+			u.lines = append(u.lines, fmt.Sprintf("an earlier %s that is gone has a mark, which does nothing: unmark %s -g %s takes it away", x.Name, x.ID, s.g.ID))
+		}
+		return
+	case w.gone:
+		u.details = append(u.details, w.name+" is gone: the mark does nothing", w.name+" marked "+setBy(w.mark))
+		u.lines = append(u.lines, "withdrawn: the mark of "+w.name+", which is gone")
+	default:
+		u.details = append(u.details, w.name+" marked "+setBy(w.mark))
+		u.lines = append(u.lines, "withdrawn: "+w.name+" stays")
+	}
+	u.names = append(u.names, w.name)
+	u.records = append(u.records, control.Withdrawal(w.id))
+}
+
+// doing is what an intent says of it.
+func (u *unmarking) doing() string {
+	if len(u.records) == 0 {
+		return "no mark to withdraw"
+	}
+	return "withdrawing the mark of " + strings.Join(u.names, ", ")
+}
+
+func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []withdrawal) error {
+	var u unmarking
+	for i := range list {
+		u.plan(o, s, &list[i])
 	}
 	if p := s.state.Replace; p != nil && slices.ContainsFunc(list, func(w withdrawal) bool { return slices.Contains(p.Old, w.id) }) {
-		details = append(details, "a replacement goes on, by "+cmp.Or(p.Who, "somebody")+": replace marks it again; replace --abandon ends that")
+		u.details = append(u.details, "a replacement goes on, by "+cmp.Or(p.Who, "somebody")+": replace marks it again; replace --abandon ends that")
 	}
-	doing := "withdrawing the mark of " + strings.Join(names, ", ")
-	if len(records) == 0 {
-		doing = "no mark to withdraw"
-	}
+	doing := u.doing()
 	lower := loweringOf(s, list)
 	if lower != nil {
-		details = append(details, lower.says())
+		u.details = append(u.details, lower.says())
 	}
 	round := o.nudge(r, s, list)
-	if len(records) > 0 && !(round.none && !o.noRound) {
-		details = append(details, round.details()...)
+	if len(u.records) > 0 && !(round.none && !o.noRound) {
+		u.details = append(u.details, round.details()...)
 	}
-	agreed, err := o.agree(ctx, intent{group: s.g, doing: doing, details: details, inTopic: true})
+	agreed, err := o.agree(ctx, intent{group: s.g, doing: doing, details: u.details, inTopic: true})
 	if err != nil {
 		return err
 	}
@@ -251,33 +265,39 @@ func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []w
 		if back, more, err = lower.run(ctx, o.change, r, s.g.ID); err != nil {
 			return err
 		}
-		records = append(records, more...)
+		u.records = append(u.records, more...)
 		if back.text != "" {
-			lines = append(lines, back.text)
+			u.lines = append(u.lines, back.text)
 		}
-	}
-	if agreed && len(records) > 0 {
-		w, err := r.writer()
-		if err != nil {
-			return err
-		}
-		o.d.onStop = "the marks may have been withdrawn, or some of them: the same command again makes sure"
-		if _, err := w.WriteControl(ctx, s.g.ID, records...); err != nil {
-			return err
-		}
-		o.d.onStop = "the marks are withdrawn"
 	}
 	var failed error
-	if agreed && len(records) > 0 { // a tombstone has no room for who and why
-		o.record(s.g.ID)
+	if agreed && len(u.records) > 0 {
+		if err := o.write(ctx, r, s.g.ID, u.records); err != nil {
+			return err
+		}
+		o.record(s.g.ID) // a tombstone has no room for who and why
 		failed = o.askForRound(ctx, round, list)
 	}
-	res := o.document(s, list, agreed, lines)
+	res := o.document(s, list, agreed, u.lines)
 	res.Rounds = round.rounds
 	if lower != nil {
 		res.Standbys = lower.change(back)
 	}
 	return joinErrors(o.d.show(report.NewGroupChange(res)), failed)
+}
+
+// write writes the withdrawals.
+func (o *unmarkOptions) write(ctx context.Context, r *reader, group string, records []control.Record) error {
+	w, err := r.writer()
+	if err != nil {
+		return err
+	}
+	o.d.onStop = "the marks may have been withdrawn, or some of them: the same command again makes sure"
+	if _, err := w.WriteControl(ctx, group, records...); err != nil {
+		return err
+	}
+	o.d.onStop = "the marks are withdrawn"
+	return nil
 }
 
 func (o *unmarkOptions) document(s *steered, list []withdrawal, done bool, lines []string) report.ChangeResult {
