@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,13 +56,11 @@ func (c *change) bind(cmd *cobra.Command, force string) {
 // groupToChange is the group of a changing command: its argument, else -g or the
 // context's. That only one is visible does not name it: it may be the wrong one.
 func (d *deps) groupToChange(c *cobra.Command, a []string) (string, error) {
-	if err := d.argAndFlag(a, c.Flags().Changed(config.KeyGroup)); err != nil {
+	name, err := d.groupArg(c, a)
+	if err != nil {
 		return "", err
 	}
-	if len(a) > 0 && a[0] != "" {
-		return a[0], nil
-	}
-	if g := d.defaultGroup(); g != "" {
+	if g := cmp.Or(name, d.defaultGroup()); g != "" {
 		return g, nil
 	}
 	return "", errs.WithHint(errs.Usagef("no group is named"), "usage: "+c.UseLine())
@@ -176,7 +175,7 @@ func (c *change) ask(ctx context.Context, in intent) error {
 	case err != nil:
 		return asUsage(err)
 	case !yes:
-		return errors.New("not confirmed, nothing was done")
+		return errors.New("not confirmed, " + c.nothing())
 	case in.look == nil || c.flags.force:
 		return nil
 	}
@@ -185,10 +184,22 @@ func (c *change) ask(ctx context.Context, in intent) error {
 		return err
 	}
 	if now.State != in.group.State || progress.Fingerprint(now) != progress.Fingerprint(in.group) {
-		return errs.WithHint(fmt.Errorf("group %q has changed since it was shown (state %s, then %s): nothing was done", in.group.ID, in.group.State, now.State),
+		return errs.WithHint(fmt.Errorf("group %q has changed since it was shown (state %s, then %s): %s", in.group.ID, in.group.State, now.State, c.nothing()),
 			"look again; --force does it all the same")
 	}
 	return nil
+}
+
+// examine reads the group that a change is about. What an earlier drain left
+// raised is put back first; refuse says why the group cannot be changed. Both
+// the group and look, which reads it again, are for an intent.
+func (c *change) examine(ctx context.Context, r *reader, group string, refuse func(*model.Group) error) (g *model.Group, look func(context.Context) (*model.Group, error), err error) {
+	look = c.looking(r, group)
+	if g, err = look(ctx); err != nil {
+		return nil, nil, err
+	}
+	c.tidyStandbys(ctx, r, g)
+	return g, look, refuse(g)
 }
 
 // where names what is about to be changed.
@@ -220,20 +231,20 @@ func (c *change) result(g *model.Group, done bool, targets ...string) report.Cha
 	}
 }
 
-// sayWidth is where lines on stderr break, earlier on a terminal that is
-// narrower.
-const sayWidth = 80
+// sayAtMost is how many columns the lines have that tell of a change on stderr.
+const sayAtMost = 80
 
-// sayWidth is where lines that tell of a change break.
+// sayWidth is where those lines break: at sayAtMost, or at the edge of a terminal
+// that is narrower.
 func (d *deps) sayWidth() int {
 	if w := d.io.ErrWidth(); w > 0 {
-		return min(w, sayWidth)
+		return min(w, sayAtMost)
 	}
-	return sayWidth
+	return sayAtMost
 }
 
-// say writes a line to stderr, broken at blanks so that it fits 80 columns, with
-// what follows the first line indented. Control characters are taken out of it.
+// say writes a line to stderr, broken at blanks to fit sayWidth, with what
+// follows the first line indented. Control characters are taken out of it.
 func (c *change) say(indent int, text string) {
 	writeLines(c.d.io.Err, wrapped(strings.Repeat(" ", indent), oneLine(text), c.d.sayWidth()))
 }

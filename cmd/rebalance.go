@@ -122,13 +122,8 @@ func runRebalance(ctx context.Context, o *rebalanceOptions) error {
 	if !ok {
 		return errors.New("this cluster cannot be asked for a rebalance")
 	}
-	look := o.looking(r, o.group)
-	g, err := look(ctx)
+	g, look, err := o.examine(ctx, r, o.group, o.refuse)
 	if err != nil {
-		return err
-	}
-	o.tidyStandbys(ctx, r, g)
-	if err := o.refuse(g); err != nil {
 		return err
 	}
 	a := newAsking(o, s, r, v, g)

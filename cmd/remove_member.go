@@ -110,13 +110,8 @@ func runRemoveMember(ctx context.Context, o *removeMemberOptions) error {
 	if !ok {
 		return errors.New("this cluster cannot remove members")
 	}
-	look := o.looking(r, o.group)
-	g, err := look(ctx)
+	g, look, err := o.examine(ctx, r, o.group, o.refuse)
 	if err != nil {
-		return err
-	}
-	o.tidyStandbys(ctx, r, g)
-	if err := o.refuse(g); err != nil {
 		return err
 	}
 	t, err := o.target(g)

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/streamctl/streamctl/internal/config"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/kclient"
@@ -63,6 +66,14 @@ func (d *deps) argAndFlag(args []string, given bool) error {
 		return errs.Usagef("the group is named twice: %q and -g %q", strings.Join(args, " "), d.defaultGroup())
 	}
 	return nil
+}
+
+// groupArg gives the group that the only argument names; "" without one.
+func (d *deps) groupArg(c *cobra.Command, args []string) (string, error) {
+	if err := d.argAndFlag(args, c.Flags().Changed(config.KeyGroup)); err != nil || len(args) == 0 {
+		return "", err
+	}
+	return args[0], nil
 }
 
 // listing is what a list of groups shows.

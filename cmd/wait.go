@@ -58,12 +58,9 @@ else.`,
   streamctl wait shop --for restored --timeout 0
   streamctl wait shop --for drained --instance pod-c`,
 		Args: args(cobra.MaximumNArgs(1)),
-		RunE: func(c *cobra.Command, a []string) error {
-			if err := d.argAndFlag(a, c.Flags().Changed(config.KeyGroup)); err != nil {
+		RunE: func(c *cobra.Command, a []string) (err error) {
+			if o.group, err = d.groupArg(c, a); err != nil {
 				return err
-			}
-			if len(a) > 0 {
-				o.group = a[0]
 			}
 			return runWait(c.Context(), o)
 		},
@@ -295,10 +292,10 @@ func (w *waiting) finish(err error) error {
 	if err != nil && !ran {
 		return err
 	}
-	if look := progress.LookOf(err); w.group == nil && look != nil {
-		return look
-	}
 	if w.group == nil {
+		if look := progress.LookOf(err); look != nil {
+			return look
+		}
 		return fmt.Errorf("nothing could be read within %s", w.timeout)
 	}
 	res := report.WaitResult{

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/streamctl/streamctl/internal/config"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
@@ -40,12 +39,9 @@ Rebalances are counted by changes of state and of the assignment, for streams
 groups by epochs. With -o json each event is one object on a line of its own.`,
 		Example: "  streamctl watch shop --for 5m --fail-on rebalances=3\n  streamctl watch shop -o json",
 		Args:    args(cobra.MaximumNArgs(1)),
-		RunE: func(c *cobra.Command, a []string) error {
-			if err := d.argAndFlag(a, c.Flags().Changed(config.KeyGroup)); err != nil {
+		RunE: func(c *cobra.Command, a []string) (err error) {
+			if o.group, err = d.groupArg(c, a); err != nil {
 				return err
-			}
-			if len(a) > 0 {
-				o.group = a[0]
 			}
 			return runWatch(c.Context(), o)
 		},
