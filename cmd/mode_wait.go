@@ -20,7 +20,7 @@ const (
 	switchEvery = 50 * time.Millisecond // between two looks: the pause is measured with it
 	switchSpare = 30 * time.Second      // besides the time allowed: rolling back takes some too
 	saidLimit   = 3 * time.Second       // instances say at least so soon what they follow
-	goneLimit   = 5 * time.Second       // who is not in a group that is at rest for so long, all tasks with owners, is gone
+	goneLimit   = 5 * time.Second       // an instance that a group at rest, all tasks with owners, has lacked for so long is gone
 )
 
 // awaited is what is seen of a switch that is on.
@@ -33,7 +33,7 @@ type awaited struct {
 	formedAt time.Time      // when the group was first seen as it is to be
 	back     *control.Mode  // the record that took all back
 	lacksAt  time.Time      // since when the group is at rest and not complete; zero while it is not so
-	gone     []string       // who is not in it then, by name
+	gone     []string       // names of the instances that it lacks after goneLimit, sorted
 	absent   map[string]bool
 	told     string
 	failing  string
@@ -152,8 +152,8 @@ func (a *awaited) formed(mode string) bool {
 }
 
 // withoutGone reports whether a group at rest in a mode is all that is left of it:
-// somebody has died or hangs, and is not waited for. The workers themselves have
-// waited for him before they took his tasks.
+// an instance has died or hangs, and is not waited for. The workers themselves
+// have waited for it before they took its tasks.
 func (a *awaited) withoutGone(at time.Time, mode string) bool {
 	missing, rests := a.resting(mode)
 	if !rests || len(missing) == 0 {
@@ -267,7 +267,7 @@ func (a *awaited) paused() string {
 	return fmt.Sprintf("; pause %s", render.Duration(*a.pause))
 }
 
-// present says how many instances of those of before there are.
+// present says how many of the instances of before are there.
 func (a *awaited) present() string {
 	all := len(a.expected())
 	if len(a.gone) == 0 {

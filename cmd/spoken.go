@@ -32,12 +32,12 @@ func writeLines(w io.Writer, lines []string) {
 	fmt.Fprintln(w, strings.Join(lines, "\n")) //nolint:errcheck // nowhere left to say it
 }
 
-func printStopped(io *ui.Streams, stop stopped, onStop string) {
+func printStopped(out *ui.Streams, stop stopped, onStop string) {
 	line := stop.by
 	if onStop != "" {
 		line += ": " + onStop
 	}
-	writeLines(io.Err, wrapped("", oneLine(line), io.ErrWidth()))
+	writeLines(out.Err, wrapped("", oneLine(line), out.ErrWidth()))
 }
 
 // What a person reads of many errors and hints; the documents of -o json and
@@ -51,7 +51,7 @@ const (
 // been said already (errs.Silent) and a reader that went away are not said; of
 // very many errors, as a cluster of a thousand dead brokers gives, the rest is
 // counted. On a terminal lines break at blanks.
-func printError(io *ui.Streams, err error) {
+func printError(out *ui.Streams, err error) {
 	if err == nil {
 		return
 	}
@@ -72,7 +72,7 @@ func printError(io *ui.Streams, err error) {
 		lines = append(lines, "hint: "+oneLine(h))
 	}
 	for _, l := range lines {
-		writeLines(io.Err, wrapped("", l, io.ErrWidth()))
+		writeLines(out.Err, wrapped("", l, out.ErrWidth()))
 	}
 }
 
