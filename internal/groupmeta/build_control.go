@@ -35,8 +35,27 @@ func (b *groupBuilder) readControl() {
 		}
 	}
 	b.g.Control = c
-	for _, p := range state.Problems() {
-		b.g.Notes = append(b.g.Notes, fmt.Sprintf("control topic %q: record %q at offset %d does not decode and counts as none: %v", c.Topic, p.Key, p.Offset, p.Err))
+}
+
+// shownRecords is how many records of a control topic that do not decode and are
+// about no instance that is there have a note of their own.
+const shownRecords = 10
+
+// undecodable notes the records that do not decode. Those about the group and
+// about instances that are there are all told: somebody may count on them.
+func (b *groupBuilder) undecodable(known map[string]*model.Instance) {
+	others, topic := 0, b.g.Control.Topic
+	for _, p := range b.control.Problems() {
+		_, instance := control.ParseKey(p.Key)
+		if instance != "" && known[instance] == nil {
+			if others++; others > shownRecords {
+				continue
+			}
+		}
+		b.g.Notes = append(b.g.Notes, fmt.Sprintf("control topic %q: record %q at offset %d does not decode and counts as none: %v", topic, p.Key, p.Offset, p.Err))
+	}
+	if more := others - shownRecords; more > 0 {
+		b.g.Notes = append(b.g.Notes, fmt.Sprintf("control topic %q: %s more, about instances that are not there, decode no better", topic, model.Count(more, "record")))
 	}
 }
 
@@ -55,6 +74,7 @@ func (b *groupBuilder) applyControl() {
 		}
 		return
 	}
+	b.undecodable(known)
 	identified := b.identified()
 	for _, id := range slices.Sorted(maps.Keys(b.control.Leaving)) {
 		l := b.control.Leaving[id]

@@ -175,6 +175,23 @@ func TestModeRecord(t *testing.T) {
 	}
 }
 
+// A topic full of foreign records must not bury what else there is to say, and
+// those among them that somebody may count on are all told.
+func TestForeignRecordsAreCounted(t *testing.T) {
+	var records []control.Record
+	for i := range 500 {
+		key := control.KeyStatus(fmt.Sprintf("%08x-0000-4000-8000-000000000000", i))
+		records = append(records, control.Record{Key: key, Value: []byte("\xff")})
+	}
+	own := control.KeyLeaving(workerID("1"))
+	records = append(records, control.Record{Key: own, Value: []byte("{}")}, control.Record{Key: control.KeyMode, Value: []byte("{}")})
+	g := build(t, withControl(clicks{protocolType: "stream"}.snapshot(), records...), groupmeta.BuildOptions{})
+	text := strings.Join(g.Notes, "\n")
+	if len(g.Notes) > 15 || !strings.Contains(text, "490 records more") || !strings.Contains(text, own) || !strings.Contains(text, `record "mode"`) {
+		t.Errorf("%d notes:\n%s", len(g.Notes), text)
+	}
+}
+
 // Positions come from the status records of the present round, as far as these
 // do not contradict the group.
 func TestPositionsFromStatus(t *testing.T) {
