@@ -173,7 +173,8 @@ func explainSpeech(err error, a Attempt) error {
 		return because(err, hint, "%s: the port speaks TLS: set security.protocol=SSL or SASL_SSL", a.Addr)
 	case strings.Contains(text, "'HTTP' in ascii"):
 		return because(err, "check the port", "%s speaks HTTP, not Kafka", a.Addr)
-	case strings.Contains(text, "invalid large response size"), strings.Contains(text, "invalid negative response size"):
+	case strings.Contains(text, "invalid large response size"), strings.Contains(text, "invalid negative response size"),
+		strings.Contains(text, "short response from ApiVersions"):
 		return because(err, "check the port", "%s answered with something that is not Kafka", a.Addr)
 	case strings.Contains(text, "did not contain enough data to be valid"), strings.Contains(text, "correlation ID mismatch"):
 		return because(err, "a proxy in between may be at fault", "%s sent an answer that cannot be read (%s)", a.Addr, text)

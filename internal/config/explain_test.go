@@ -212,6 +212,12 @@ func TestFieldCase76ConnectionErrorsNameTheCause(t *testing.T) {
 		_, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
 		_, _ = c.Read(make([]byte, 1))
 	})
+	empty := listen(t, func(c net.Conn) {
+		req := make([]byte, 1000)
+		_, _ = c.Read(req)
+		_, _ = c.Write(append([]byte{0, 0, 0, 4}, req[8:12]...)) // only the number of the request
+		_, _ = c.Read(make([]byte, 1))
+	})
 	foreign := other.issue(t, "stranger", nil)
 	foreignFile := pemFile(t, foreign.Leaf, foreign.PrivateKey)
 	expired := ca.issue(t, "late", func(c *x509.Certificate) {
@@ -258,6 +264,7 @@ func TestFieldCase76ConnectionErrorsNameTheCause(t *testing.T) {
 		{name: "mTLS, expired", addr: mutual, text: "security.protocol=SSL\n" + trustCA + "ssl.keystore.location=" + expiredFile, want: `your certificate expired on 2020-01-02 (subject "CN=late")`, hint: "CN=streamctl test ca"},
 		{name: "TLS versions", addr: old13, text: "security.protocol=SSL\n" + trustCA + "ssl.enabled.protocols=TLSv1.2", want: "%s has no TLS version in common with us"},
 		{name: "HTTP", addr: http, want: "%s speaks HTTP, not Kafka"},
+		{name: "an answer without content", addr: empty, want: "%s answered with something that is not Kafka", hint: "check the port"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.wait == 0 {

@@ -32,7 +32,25 @@ type attempt struct {
 	err     error // why it failed; nil while it runs or when it is connected
 	read    bool  // something was answered
 
+	before lasted // of the last attempt before that was connected; zero where something was answered
+
 	answered bool // on any connection, and more than the opening of one
+}
+
+// lasted is how far an attempt came, and for how long nothing came then.
+type lasted struct {
+	step   config.Step
+	waited time.Duration
+}
+
+// held says which step held the client up: one that has only just begun is at
+// fault for less than the one before it.
+func (a *attempt) held(now time.Time) (config.Step, time.Duration) {
+	waited := now.Sub(a.since)
+	if a.step == config.StepDial && a.err == nil && a.before.waited > waited {
+		return a.before.step, a.before.waited
+	}
+	return a.step, waited
 }
 
 func newTrace(conn *config.Connection, now func() time.Time) *trace {
@@ -52,6 +70,11 @@ func (t *trace) of(addr string) *attempt {
 func (t *trace) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	t.mu.Lock()
 	a := t.of(addr)
+	if now := t.now(); a.step > config.StepDial && !a.read {
+		a.before = lasted{a.step, now.Sub(a.since)}
+	} else if a.read {
+		a.before = lasted{}
+	}
 	a.step, a.since, a.err, a.read = config.StepDial, t.now(), nil, false
 	a.dialing++
 	t.mu.Unlock()
@@ -147,7 +170,8 @@ func (c *Client) explain(err error, addr, via string, broker int32) error {
 	}
 	at := config.Attempt{Conn: &c.conn, Addr: addr, Now: c.now(), Via: via, Broker: broker}
 	if a, ok := c.trace.settled(addr); ok {
-		at.Step, at.Waited, at.Answered = a.step, at.Now.Sub(a.since), a.answered
+		at.Step, at.Waited = a.held(at.Now)
+		at.Answered = a.answered
 		if errors.Is(err, context.DeadlineExceeded) && a.err != nil {
 			err = a.err
 		}
