@@ -16,12 +16,19 @@ func TestSilentWorkers(t *testing.T) {
 	ago := func(n string, d time.Duration) control.Record {
 		return status(n, func(s *control.Status) { s.At = start().Add(-d) })
 	}
+	large := status("1", func(s *control.Status) { // more than 700 KB, after which it pauses for more than 7 s
+		s.At = start().Add(-11 * time.Second)
+		for n := range int32(15_000) {
+			s.Tasks = append(s.Tasks, control.Task{ID: model.TaskID{Subtopology: "0", Partition: n}, Role: model.Active, Tags: []model.Tag{}})
+		}
+	})
 	for name, c := range map[string]struct {
 		records []control.Record
 		want    bool
 	}{
 		"all speak":           {[]control.Record{ago("1", 6*time.Second), ago("2", time.Second), ago("3", time.Second)}, false},
 		"one is silent":       {[]control.Record{ago("1", 11*time.Second), ago("2", time.Second), ago("3", 3*time.Second)}, true},
+		"it pauses":           {[]control.Record{large, ago("2", time.Second), ago("3", 3*time.Second)}, false},
 		"its clock is late":   {[]control.Record{ago("2", time.Second), ago("3", 3*time.Second), ago("1", time.Hour)}, false},
 		"it has never spoken": {[]control.Record{ago("2", time.Second), ago("3", 3*time.Second)}, false},
 	} {
