@@ -200,12 +200,29 @@ func (p *Page) Table(g *Grid) {
 	p.grid(g, true)
 }
 
-func (p *Page) grid(g *Grid, design bool) {
+// Dropped counts the columns of a table of this form for which Table finds no
+// room.
+func (p *Page) Dropped(g *Grid) int {
+	f := p.fit(true)
+	n := 0
+	for i := range g.cols {
+		if g.cols[i].in(f.form) {
+			n++
+		}
+	}
+	return n - len(g.arrange(f).cols)
+}
+
+func (p *Page) fit(design bool) fit {
 	f := fit{form: InDefault, width: p.o.Width, design: design}
 	if p.Wide() {
 		f.form = InWide
 	}
-	if err := g.write(&p.b, g.arrange(f), !p.o.NoHeaders, p.o.Color); err != nil && p.err == nil {
+	return f
+}
+
+func (p *Page) grid(g *Grid, design bool) {
+	if err := g.write(&p.b, g.arrange(p.fit(design)), !p.o.NoHeaders, p.o.Color); err != nil && p.err == nil {
 		p.err = err
 	}
 }

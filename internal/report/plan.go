@@ -70,9 +70,7 @@ func (r *Plan) Text(p *render.Page) {
 	s.headline()
 	if !r.o.Summary {
 		s.p.Facts(0, s.opening())
-		if len(r.Rounds) > 0 {
-			s.block(s.rounds())
-		}
+		s.rounds()
 		s.block(s.bars())
 		s.legend()
 		s.moves()
