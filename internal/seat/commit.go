@@ -22,9 +22,9 @@ import (
 //
 // A coordinator takes one commit of a connection after the other and has each
 // replicated. So what is to be committed while a commit of the same membership
-// is under way waits, and goes with all else that came meanwhile: a worker that
-// stops all its tasks commits them at once. When ctx ends first, what is under
-// way for others as well may still be committed.
+// is under way waits, and goes in one request with all else that came meanwhile:
+// a worker that stops all its tasks commits them together. When ctx ends first,
+// the offsets may be committed all the same, since others wait for that request.
 func (s *Seat) Commit(ctx context.Context, generation int32, memberID string, offsets map[model.TopicPartition]int64) error {
 	if len(offsets) == 0 {
 		return nil
@@ -54,7 +54,7 @@ func (s *Seat) Commit(ctx context.Context, generation int32, memberID string, of
 	return nil
 }
 
-// membership is by what a commit is made.
+// membership is in whose name a commit is made.
 type membership struct {
 	generation int32
 	member     string
@@ -71,11 +71,12 @@ type batch struct {
 	refused map[model.TopicPartition]error
 }
 
-// commits are those that wait and those under way.
+// commits holds, by membership, what is to be committed next, and whether a
+// request is under way.
 type commits struct {
 	mu     sync.Mutex
-	next   map[membership]*batch // that is being gathered
-	busy   map[membership]bool   // something of it is under way
+	next   map[membership]*batch // being gathered
+	busy   map[membership]bool   // sendAll runs
 	closed bool
 }
 
@@ -83,7 +84,7 @@ func newCommits() *commits {
 	return &commits{next: map[membership]*batch{}, busy: map[membership]bool{}}
 }
 
-// close has nothing begin any more.
+// close lets no commit begin any more.
 func (c *commits) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,8 +25,8 @@ type Options struct {
 	InstanceID string   // of a static member; "" for a dynamic one
 	Sources    []string // topics whose partitions are watched; at least one must exist before the seat joins
 
-	// TopicID is what is known already of a topic's id; nil: nothing. What turns
-	// out to be wrong is asked for.
+	// TopicID gives the id of a topic where it is known already, which saves a
+	// request; nil: none is. An id that the coordinator refuses is looked up.
 	TopicID func(topic string) (id [16]byte, known bool)
 
 	SessionTimeout   time.Duration // 0: 45 s
@@ -86,9 +86,10 @@ type Session struct {
 	Owned      map[string][]int32 // partitions by an older protocol's word, sorted; nil when the learner protocol won
 }
 
-// ErrSilent says that for nearly a session timeout no coordinator has answered
-// that it counts the member in: it is about to give the member's tasks away.
-var ErrSilent = errors.New("for nearly the session timeout no answer from the group coordinator that counts this member in")
+// ErrSilent says that for nearly a session timeout the coordinator has neither
+// assigned tasks to the member nor accepted a heartbeat of it: it is about to give
+// the member's tasks away.
+var ErrSilent = errors.New("the group coordinator has not confirmed this member for nearly the session timeout")
 
 // ErrForgotten says that the coordinator does not know the member any more.
 var ErrForgotten = errors.New("the group coordinator does not know this member any more")

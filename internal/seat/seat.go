@@ -27,20 +27,20 @@ type Seat struct {
 	commits *commits
 
 	mu      sync.Mutex
-	hurried bool
+	hurried bool      // Hurry
 	going   bool      // it leaves or crashed: no round concerns the handler any more
 	in      bool      // between Assigned and Lost
 	joining bool      // between the end of a session and the next Assigned
 	owed    bool      // a session broke off before the handler was told of the round
 	heard   time.Time // when the coordinator last surely counted it in
 	synced  time.Time // when a sync was answered last
-	mute    bool      // lost by our own timer, of which the client does not know
+	mute    bool      // lost by our own timer or heartbeat, of which the client does not know
 	session Session   // of the last Assigned
 	pending Session   // of the round that goes on: what the sync brought
 
 	forgotten bool                // with mute: the coordinator does not know it any more
 	ids       map[string][16]byte // of topics
-	wrong     map[string]bool     // topics whose id was another one at some time: Options.TopicID does not count for them
+	wrong     map[string]bool     // topics of which an id turned out to be wrong: Options.TopicID is not asked about them
 }
 
 // Open starts to join and returns at once.
@@ -250,7 +250,8 @@ func (s *Seat) Crash() {
 	s.once.Do(s.close)
 }
 
-// background runs f beside all else, unless the seat is about to be closed.
+// background runs f in a goroutine that close waits for; once the seat is being
+// closed it does not. commits.closed is what decides: it is set before close waits.
 func (s *Seat) background(f func()) {
 	s.commits.mu.Lock()
 	defer s.commits.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// topicIDAge is how old the client's own picture of a topic may be that an id
-// is taken from.
+// topicIDAge is how old the client's cached metadata may be that an id is taken
+// from.
 const topicIDAge = time.Second
 
 // topicIDs gives the ids of topics. Those of the sources are known since the
@@ -59,8 +59,8 @@ func (s *Seat) learnIDs() {
 	})
 }
 
-// knownID says whether the id of a topic is known, if need be from who opened the
-// seat.
+// knownID reports whether the id of a topic is known: by an earlier look, or by
+// Options.TopicID.
 func (s *Seat) knownID(topic string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
