@@ -64,9 +64,9 @@ func (l *Lab) forgetType(group, protocolType string) {
 	if _, err := l.admin.DeleteGroups(ctx, group); err != nil || len(offsets) == 0 {
 		return
 	}
-	// Without them a worker reads its input from the start. At least once would
-	// still hold; but nothing is to be blamed for what this cluster does wrong,
-	// and commits may be among what it was told to do wrong.
+	// Without them a worker reads its input from the start, and a test would blame
+	// it for records counted twice. Commits may be among the requests that the
+	// cluster was told to refuse, so they are tried more than once.
 	for range recommits {
 		if done, err := l.admin.CommitOffsets(ctx, group, offsets.Offsets()); err == nil && done.Error() == nil {
 			return
@@ -74,6 +74,6 @@ func (l *Lab) forgetType(group, protocolType string) {
 	}
 }
 
-// recommits is how often the offsets of a group that was made anew are tried to
-// be committed.
+// recommits is how often the commit of the offsets is tried for a group that was
+// made anew.
 const recommits = 20

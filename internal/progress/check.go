@@ -27,7 +27,7 @@ type StopCheck struct {
 	Certain  int            // how many of Blockers would wait for certain
 	Reason   string         // why it cannot be told for the whole group; "" when tasks say it
 	Planned  bool           // streams groups: judged by where the prediction puts each task
-	Rests    []plan.Finding // what that prediction assumes, and what it cannot know, as a plan says it
+	Rests    []plan.Finding // what that prediction assumes and what it cannot know, in the words of a plan
 }
 
 // CheckStop judges one look. It is yes only where every active task on the

@@ -52,8 +52,8 @@ func (c StopCheck) unknown(reason string) StopCheck {
 	return c
 }
 
-// destinations tells by task to which instance each goes when one leaves, and
-// what that rests on.
+// destinations predicts to which instance each task goes when one leaves, by
+// task, and gives what the prediction assumes and cannot know.
 func destinations(g *model.Group, in *model.Instance, version string) (map[string]string, []plan.Finding, error) {
 	input, err := plan.FromGroup(g)
 	if err != nil {

@@ -10,19 +10,23 @@ import (
 	"github.com/streamctl/streamctl/internal/model"
 )
 
-// wentWhole is the one rule by which an instance that is not in its group any
-// more left nothing behind, whatever became of its mark, which anybody may have
-// withdrawn, or which went with its topic: at the last look it owned nothing, or
-// its last status is the one of an instance that leaves (said; one without tasks
-// is not, since a worker that lost its membership may have none for a moment);
-// or, where it wrote none, whoever has its tasks now had them ready then
-// (docs/protocol/stream-protocol.md, What can go wrong).
-func wentWhole(owned []model.TaskID, spoke, said bool, ready func(model.TaskID) bool) bool {
+// wentWhole reports whether an instance that is not in its group any more left
+// nothing behind (docs/protocol/stream-protocol.md, What can go wrong). It did
+// when
+//
+//   - it owned nothing at the last look;
+//   - or its last status is a farewell. That it has no tasks is not enough: a
+//     worker that lost its membership may have none for a moment;
+//   - or it never wrote a status, and whoever has its tasks now had them ready at
+//     the last look.
+//
+// Its mark proves nothing: anybody may have withdrawn it, or deleted the topic.
+func wentWhole(owned []model.TaskID, status, farewell bool, ready func(model.TaskID) bool) bool {
 	switch {
 	case len(owned) == 0:
 		return true
-	case spoke:
-		return said
+	case status:
+		return farewell
 	}
 	return !slices.ContainsFunc(owned, func(id model.TaskID) bool { return !ready(id) })
 }
@@ -31,12 +35,12 @@ func wentWhole(owned []model.TaskID, spoke, said bool, ready func(model.TaskID) 
 // group: how it went.
 type Farewell struct {
 	Sure    bool   // it had closed all its tasks
-	Drained bool   // as somebody asked it to: all handed over, or its time was up
-	Text    string // a sentence without its name: what is known, or what is not
+	Drained bool   // it left as it was asked to: all was handed over, or its time was up
+	Text    string // a sentence without its subject: what is known, or what is not
 }
 
-// FarewellOf reads the last word of an instance that is not in the group. It had
-// closed everything when it says how it left.
+// FarewellOf reads the last status of an instance that is not in the group. One
+// that says how the instance left also says that it had closed everything.
 func FarewellOf(g *model.Group, instance string) Farewell {
 	if g.Control == nil {
 		return Farewell{Text: "is not in the group, and no control topic tells how it went"}

@@ -41,7 +41,7 @@ type Check struct {
 	Instance string    `json:"instance"`
 	Answer   string    `json:"answer"` // yes, no, unknown
 	Blockers []Blocker `json:"blockers"`
-	// Findings: what the prediction assumes and cannot know that the answer rests on, streams groups only.
+	// Findings: what the prediction behind the answer assumes, and what it cannot know; streams groups only.
 	Findings []plan.Finding `json:"findings"`
 	// Refreshed: the group was asked for a rebalance before, so that positions are those of now.
 	Refreshed bool `json:"refreshed"`
