@@ -30,7 +30,7 @@ func lockDir(dir, group string) (*dirLock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
-	db, err := bbolt.Open(filepath.Join(dir, "host.lock"), 0o600, &bbolt.Options{Timeout: time.Second})
+	db, err := openLock(filepath.Join(dir, "host.lock"))
 	if errors.Is(err, berrors.ErrTimeout) {
 		return nil, fmt.Errorf("state directory %q is in use by another instance", dir)
 	}
@@ -51,6 +51,32 @@ func lockDir(dir, group string) (*dirLock, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &dirLock{db}, nil
+}
+
+// lockPatience is how long another instance may take to make a new lock file.
+const lockPatience = 500 * time.Millisecond
+
+// openLock opens the file that is locked. One that is damaged, as by a disk that
+// was full when it was made, is made anew, so that nobody has to: who holds it
+// has found it whole. One that is being made may look damaged, so it is looked at
+// twice.
+func openLock(path string) (*bbolt.DB, error) {
+	db, err := tryLock(path)
+	if !isDamage(err) {
+		return db, err
+	}
+	time.Sleep(lockPatience)
+	if db, err = tryLock(path); !isDamage(err) {
+		return db, err
+	}
+	if gone := os.Remove(path); gone != nil {
+		return nil, errors.Join(err, gone)
+	}
+	return tryLock(path)
+}
+
+func tryLock(path string) (*bbolt.DB, error) {
+	return openWhole(path, &bbolt.Options{Timeout: time.Second})
 }
 
 func (l *dirLock) close() error {

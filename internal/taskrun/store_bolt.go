@@ -63,16 +63,7 @@ func openBolt(path string) (s *bolt, damaged, err error) {
 }
 
 func tryBolt(path string) (_ *bolt, err error) {
-	// What bbolt finds in a damaged file can make it panic.
-	defer func() {
-		if r := recover(); r != nil {
-			err = damagedError(fmt.Sprint(r))
-		}
-	}()
-	if err := whole(path); err != nil {
-		return nil, err
-	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+	db, err := openWhole(path, &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
 	if err != nil {
 		return nil, err
 	}

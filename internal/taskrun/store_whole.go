@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 )
 
@@ -18,7 +19,7 @@ const (
 	boltMagicAt   = 16
 	boltPageAt    = boltMagicAt + 8
 	boltPagesAt   = boltMagicAt + 40
-	boltHeadBytes = boltPagesAt + 8
+	boltHeadBytes = boltMagicAt + 64
 )
 
 // damagedError says what is wrong with the content of a store file.
@@ -34,9 +35,24 @@ func isDamage(err error) bool {
 		errors.Is(err, berrors.ErrChecksum) || errors.Is(err, berrors.ErrIncompatibleValue)
 }
 
-// whole checks that a store file is as long as it says. Reading behind the end
-// of a mapped file kills the process, which no recover prevents. A file that is
-// not there is whole; what else can be wrong with one, bbolt finds itself.
+// openWhole opens a bbolt file. What is wrong with its content is damage.
+func openWhole(path string, o *bbolt.Options) (_ *bbolt.DB, err error) {
+	// What bbolt finds in a damaged file can make it panic.
+	defer func() {
+		if r := recover(); r != nil {
+			err = damagedError(fmt.Sprint(r))
+		}
+	}()
+	if err := whole(path); err != nil {
+		return nil, err
+	}
+	return bbolt.Open(path, 0o600, o)
+}
+
+// whole checks that a store file is as long as it says, and that its pages are
+// what they say. Reading behind the end of a mapped file kills the process, which
+// no recover prevents. A file that is not there is whole; what is wrong with its
+// heads, bbolt finds itself.
 func whole(path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -51,6 +67,8 @@ func whole(path string) error {
 		return err
 	}
 	head := make([]byte, boltHeadBytes)
+	var last boltHead // that counts
+	size := 0         // of a page; 0 while no head is sound
 	for at, i := int64(0), 0; i < 2; i++ {
 		if _, err := f.ReadAt(head, at); errors.Is(err, io.EOF) {
 			if info.Size() == 0 {
@@ -68,7 +86,13 @@ func whole(path string) error {
 		if page == 0 || max(pages, 2) > uint64(info.Size())/page {
 			return damagedError(fmt.Sprintf("%d bytes, where %d pages of %d are in use", info.Size(), pages, page))
 		}
+		if h, sound := readHead(head); sound && (size == 0 || h.tx > last.tx) {
+			last, size = h, int(page)
+		}
 		at = int64(page)
 	}
-	return nil
+	if size == 0 {
+		return nil
+	}
+	return soundPages(f, size, last)
 }
