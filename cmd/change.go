@@ -117,6 +117,14 @@ type intent struct {
 	look func(context.Context) (*model.Group, error)
 }
 
+// begin is how a change begins: check, then open.
+func (c *change) begin(ctx context.Context) (*reader, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return c.open(ctx)
+}
+
 // open refuses an output that a change does not have, and gives the reader of
 // its group; whoever calls it closes it. Until onStop is set again, a command
 // that is interrupted says that nothing was done.

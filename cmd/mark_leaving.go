@@ -28,18 +28,14 @@ type markOptions struct {
 
 const unlimited = -1 // no --scale-down-timeout
 
-func newMarkLeavingCmd(d *deps) *cobra.Command {
-	o := &markOptions{change: newChange(d, "mark-leaving", false)}
-	cmd := &cobra.Command{
-		Use: "mark-leaving INSTANCE...", Short: "Take instances out of service with no task ever lacking its state",
-		Long: `Mark instances as leaving: other instances learn their tasks, each goes over once
+const markLeavingLong = `Mark instances as leaving: other instances learn their tasks, each goes over once
 its state is there, and an instance that owns nothing any more shuts itself down.
 Nothing restores cold unless --scale-down-timeout, or the instance's own
 scale.down.timeout.ms, ends the waiting.
 
 It returns once the marks are written; --wait shows the progress and ends when
-all is handed over. --timeout ends only the waiting (exit code 4): the mark stays,
-as it does after Ctrl-C and SIGTERM. unmark withdraws it. The same command again
+all is handed over, however long that takes. --timeout ends only the waiting (exit
+code 4): the mark stays, as it does after Ctrl-C and SIGTERM. unmark withdraws it. The same command again
 goes on where the last one was. Several instances are marked before anything
 moves. It never asks, and needs no terminal: a preStop hook can run
 
@@ -69,7 +65,13 @@ that stay unless --force is given: then the marks count for nothing until a
 deadline comes, or another instance.
 
 Exit codes: 0 marked, with --wait: drained; 1 refused, or an instance died with
-tasks not handed over; 4 --timeout ended the waiting.`,
+tasks not handed over; 4 --timeout ended the waiting.`
+
+func newMarkLeavingCmd(d *deps) *cobra.Command {
+	o := &markOptions{change: newChange(d, "mark-leaving", false)}
+	cmd := &cobra.Command{
+		Use: "mark-leaving INSTANCE...", Short: "Take instances out of service with no task ever lacking its state",
+		Long: markLeavingLong,
 		Example: `  streamctl mark-leaving pod-c -g clicks --wait --reason "node drain"
   streamctl mark-leaving pod-a pod-b -g clicks --scale-down-timeout 10m
   streamctl mark-leaving --self --wait --timeout 15m
@@ -136,10 +138,7 @@ func scaleDownTimeout(given time.Duration) *time.Duration {
 }
 
 func runMarkLeaving(ctx context.Context, o *markOptions) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	r, err := o.open(ctx)
+	r, err := o.begin(ctx)
 	if err != nil {
 		return err
 	}

@@ -110,10 +110,7 @@ func runRebalance(ctx context.Context, o *rebalanceOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := o.check(); err != nil {
-		return err
-	}
-	r, err := o.open(ctx)
+	r, err := o.begin(ctx)
 	if err != nil {
 		return err
 	}

@@ -98,10 +98,7 @@ func runRemoveMember(ctx context.Context, o *removeMemberOptions) error {
 	if err := o.flagsGiven(); err != nil {
 		return err
 	}
-	if err := o.check(); err != nil {
-		return err
-	}
-	r, err := o.open(ctx)
+	r, err := o.begin(ctx)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,8 @@ instances that joined meanwhile: replace GROUP goes on where it was. --abandon
 ends it instead, and withdraws the marks that it has set.
 
 --scale-down-timeout bounds how long each old instance waits, --timeout how long
-this command does (exit code 4; the replacement stays).`,
+this command does (exit code 4; the replacement stays): without it as long as it
+takes.`,
 		Example: `  streamctl replace clicks --with 3 --reason "new image"
   streamctl replace clicks --yes
   streamctl replace clicks --with 3 --dry-run
@@ -92,10 +93,7 @@ type replacing struct {
 }
 
 func runReplace(ctx context.Context, o *replaceOptions) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	r, err := o.open(ctx)
+	r, err := o.begin(ctx)
 	if err != nil {
 		return err
 	}

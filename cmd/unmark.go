@@ -67,10 +67,7 @@ type withdrawal struct {
 }
 
 func runUnmark(ctx context.Context, o *unmarkOptions) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	r, err := o.open(ctx)
+	r, err := o.begin(ctx)
 	if err != nil {
 		return err
 	}
