@@ -27,7 +27,7 @@ func (h *heard) take(r control.Record) {
 	h.offset = max(h.offset, r.Offset+1)
 	kind, instance := control.ParseKey(r.Key)
 	switch {
-	case kind == control.KindStatus && len(r.Value) == 0:
+	case kind == control.KindStatus && r.Tombstone():
 		delete(h.statuses, instance)
 	case kind == control.KindStatus:
 		h.statuses[instance] = true

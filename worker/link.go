@@ -56,7 +56,8 @@ func openLink(i *Instance) (*link, error) {
 // start follows the topic and waits for the first look.
 func (l *link) start(ctx context.Context) {
 	l.i.work.Go(func() {
-		_ = l.topic.Follow(l.i.ctx, controltopic.Follower{Whole: l.readWhole, Record: l.record, ReadUpTo: l.readUpTo, Failed: l.fail, Skipped: l.skipped})
+		wants := func(key string) bool { return concerns(control.Record{Key: key}, l.i.id) }
+		_ = l.topic.Follow(l.i.ctx, controltopic.Follower{Wants: wants, Whole: l.readWhole, Record: l.record, ReadUpTo: l.readUpTo, Failed: l.fail, Skipped: l.skipped})
 	})
 	wait, cancel := context.WithTimeout(ctx, firstRead)
 	defer cancel()

@@ -15,7 +15,14 @@ type Record struct {
 	// TooLarge is the size in bytes of a value that was too large to keep; then
 	// Value is empty, but the record is no tombstone that someone wrote.
 	TooLarge int
+
+	// Unread is the size in bytes of a value that the reader did not ask for; then
+	// Value is empty too.
+	Unread int
 }
+
+// Tombstone says that the record takes away what its key said.
+func (r Record) Tombstone() bool { return len(r.Value) == 0 && r.TooLarge == 0 && r.Unread == 0 }
 
 // Kind is what a record is about.
 type Kind string

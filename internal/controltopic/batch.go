@@ -51,7 +51,7 @@ func nextBatch(raw []byte) (b batch, rest []byte, ok bool) {
 // was wrong with the last such batch. An answer that unpacks to more than one
 // batch may, in bytes or in records, is given up to there: the next fetch goes
 // on from next.
-func unpack(topic string, answer *kmsg.FetchResponseTopicPartition, from int64) (records []control.Record, next int64, skipped error) {
+func unpack(topic string, answer *kmsg.FetchResponseTopicPartition, from int64, u *unpacker) (records []control.Record, next int64, skipped error) {
 	next = from
 	bytes := 0
 	for raw := answer.RecordBatches; ; {
@@ -60,19 +60,19 @@ func unpack(topic string, answer *kmsg.FetchResponseTopicPartition, from int64) 
 			return records, next, skipped
 		}
 		raw = rest
-		got, err := b.records(topic, next)
+		got, err := b.records(topic, next, u)
 		if err != nil {
 			skipped = fmt.Errorf("control topic %q: the records before offset %d cannot be read and are passed over: %w", topic, b.next, err)
 		}
 		for _, r := range got {
-			bytes += size(r) + r.TooLarge
+			bytes += size(r) + r.TooLarge + r.Unread
 		}
 		records = append(records, got...)
 		next = max(next, b.next)
 	}
 }
 
-func (b *batch) records(topic string, from int64) ([]control.Record, error) {
+func (b *batch) records(topic string, from int64, u *unpacker) ([]control.Record, error) {
 	if b.next <= from {
 		return nil, nil
 	}
@@ -81,7 +81,8 @@ func (b *batch) records(topic string, from int64) ([]control.Record, error) {
 	}
 	one := kmsg.NewFetchResponseTopicPartition()
 	one.RecordBatches = b.raw
-	got, _ := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{Offset: from, Topic: topic}, &one, unpacker{}, nil)
+	got, _ := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{Offset: from, Topic: topic}, &one, u, nil)
+	defer u.copied() // below, as nothing of the batch is kept
 	if got.Err != nil {
 		return nil, got.Err
 	}
@@ -89,9 +90,12 @@ func (b *batch) records(topic string, from int64) ([]control.Record, error) {
 	for _, r := range got.Records {
 		// A record must not keep the whole batch that it came in.
 		rec := control.Record{Key: string(r.Key), Offset: r.Offset}
-		if len(r.Value) > control.MaxValue {
+		switch {
+		case len(r.Value) > control.MaxValue:
 			rec.TooLarge = len(r.Value)
-		} else {
+		case u.wants != nil && !u.wants(rec.Key):
+			rec.Unread = len(r.Value)
+		default:
 			rec.Value = slices.Clone(r.Value)
 		}
 		out = append(out, rec)

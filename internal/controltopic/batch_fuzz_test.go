@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"hash/crc32"
+	"reflect"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -39,7 +40,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte, from int64) {
 		p := kmsg.NewFetchResponseTopicPartition()
 		p.RecordBatches = raw
-		records, next, _ := unpack("t", &p, from)
+		records, next, _ := unpack("t", &p, from, &unpacker{})
 		if next < from {
 			t.Fatalf("from %d back to %d", from, next)
 		}
@@ -62,7 +63,7 @@ func FuzzUnpack(f *testing.F) {
 			p.RecordBatches = append(p.RecordBatches, fixed...)
 			raw = rest
 		}
-		if _, next, _ := unpack("t", &p, from); next < from {
+		if _, next, _ := unpack("t", &p, from, &unpacker{}); next < from {
 			t.Fatalf("from %d back to %d", from, next)
 		}
 	})
@@ -93,7 +94,7 @@ func TestUnpackInParts(t *testing.T) {
 		p.RecordBatches = bombs(n, value)
 		parts, read := 0, 0
 		for next := int64(0); next < n; parts++ {
-			records, to, skipped := unpack("t", &p, next)
+			records, to, skipped := unpack("t", &p, next, &unpacker{})
 			if to <= next || skipped != nil {
 				t.Fatalf("from %d to %d, %v", next, to, skipped)
 			}
@@ -120,8 +121,33 @@ func TestUnpackInParts(t *testing.T) {
 func TestUnpack(t *testing.T) {
 	p := kmsg.NewFetchResponseTopicPartition()
 	p.RecordBatches = aBatch(5, 1, 0, []byte{0x10, 0, 0, 0, 0x02, 'k', 0x02, 'v', 0})
-	records, next, skipped := unpack("t", &p, 5)
+	records, next, skipped := unpack("t", &p, 5, &unpacker{})
 	if len(records) != 1 || records[0].Key != "k" || string(records[0].Value) != "v" || next != 6 || skipped != nil {
 		t.Fatalf("%+v, next %d, %v", records, next, skipped)
+	}
+}
+
+// What was unpacked into the same memory before is not seen in later values, and
+// a value that nobody wants is told by its size.
+func TestUnpackerUsesItsMemoryAgain(t *testing.T) {
+	u := &unpacker{wants: func(key string) bool { return key != "status" }}
+	p := kmsg.NewFetchResponseTopicPartition()
+	// One record each, in a block of Snappy's: its length, a literal, the bytes.
+	for at, rec := range []string{
+		"\x1c\x00\x00\x00\x02k\x0efirst..\x00", "\x1e\x00\x00\x00\x0cstatus\x06abc\x00", "\x1a\x00\x00\x00\x02k\x0csecond\x00", "\x18\x00\x00\x00\x0cstatus\x00\x00",
+	} {
+		rec = string(rune(2*(len(rec)-1))) + rec[1:]
+		block := append([]byte{byte(len(rec)), byte(len(rec)-1) << 2}, rec...)
+		p.RecordBatches = append(p.RecordBatches, aBatch(int64(at), 1, 2, block)...)
+	}
+	records, next, skipped := unpack("t", &p, 0, u)
+	want := []control.Record{
+		{Key: "k", Value: []byte("first..")}, {Key: "status", Offset: 1, Unread: 3}, {Key: "k", Value: []byte("second"), Offset: 2}, {Key: "status", Offset: 3},
+	}
+	if !reflect.DeepEqual(records, want) || next != 4 || skipped != nil {
+		t.Fatalf("%+v, next %d, %v", records, next, skipped)
+	}
+	if cap(u.spare) == 0 || records[1].Tombstone() || !records[3].Tombstone() {
+		t.Errorf("keeps %d bytes; tombstones %v %v", cap(u.spare), records[1].Tombstone(), records[3].Tombstone())
 	}
 }

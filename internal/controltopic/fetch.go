@@ -92,7 +92,7 @@ type answer struct {
 }
 
 // fetch reads once from an offset on; without any news it waits so long.
-func fetch(ctx context.Context, send Send, at Place, from int64, wait time.Duration) (answer, error) {
+func fetch(ctx context.Context, send Send, at Place, from int64, wait time.Duration, u *unpacker) (answer, error) {
 	req := kmsg.NewPtrFetchRequest()
 	req.MaxWaitMillis = int32(wait.Milliseconds())
 	req.MinBytes = 1
@@ -120,7 +120,7 @@ func fetch(ctx context.Context, send Send, at Place, from int64, wait time.Durat
 		return answer{}, err
 	}
 	a := answer{end: got.HighWatermark, empty: len(got.RecordBatches) == 0 && resp.ThrottleMillis == 0}
-	a.records, a.next, a.skipped = unpack(at.Topic, got, from)
+	a.records, a.next, a.skipped = unpack(at.Topic, got, from, u)
 	if len(got.RecordBatches) > 0 && a.next == from {
 		return answer{}, errNoHeadway
 	}

@@ -22,6 +22,9 @@ const (
 // Follower is told what the topic holds. Its functions are called one after
 // another, by the goroutine that called Follow.
 type Follower struct {
+	// Wants says whether the value of a record with that key is needed; nil: all
+	// are. The others come without it, as control.Record.Unread says.
+	Wants func(key string) bool
 	// Whole comes first, and again whenever the topic had to be read from its
 	// beginning: because it was made anew, or because this reader was cut off
 	// for longer than the topic keeps tombstones. What is not in it is
@@ -46,7 +49,7 @@ type Follower struct {
 // Follow reads the whole topic and then what comes, until ctx ends, which is the
 // error it returns. It never gives up.
 func (t *Topic) Follow(ctx context.Context, f Follower) error {
-	w := follow{t: t, f: f, tombstones: defaultTombstones}
+	w := follow{t: t, f: f, tombstones: defaultTombstones, unpack: unpacker{wants: f.Wants}}
 	for try := 1; ctx.Err() == nil; try++ {
 		err := w.step(ctx)
 		switch {
@@ -83,6 +86,7 @@ type follow struct {
 
 	caughtUp   time.Time // when all that there was had last been read; by the monotonic clock
 	tombstones time.Duration
+	unpack     unpacker
 }
 
 // step does one thing: find the topic, read it whole, or fetch what is new.
@@ -113,7 +117,7 @@ func (w *follow) readWhole(ctx context.Context) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	began := time.Now()
-	c, at, err := readWhole(ctx, w.t.send, w.at, moved) // a broker that cannot be reached is told, and tried again
+	c, at, err := readWhole(ctx, w.t.send, w.at, moved, &w.unpack) // a broker that cannot be reached is told, and tried again
 	if err != nil {
 		w.known = false
 		return err
@@ -139,7 +143,7 @@ const (
 )
 
 func (w *follow) fetch(ctx context.Context) error {
-	a, err := fetch(ctx, w.t.send, w.at, w.pos, followWait)
+	a, err := fetch(ctx, w.t.send, w.at, w.pos, followWait, &w.unpack)
 	if errors.Is(err, kerr.OffsetOutOfRange) || err == nil && w.cutOff() { // made anew, its beginning was deleted; or we slept
 		w.whole = false
 		return nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
@@ -17,11 +18,28 @@ import (
 var errUnpacksTooLarge = errors.New("a compressed batch becomes too large")
 
 // unpacker decompresses batches to maxUnpacked bytes at most: a megabyte can
-// unpack to gigabytes. (kgo's own, used outside of its client, has no bound.)
-type unpacker struct{}
+// unpack to gigabytes. (kgo's own, used outside of its client, has no bound.) The
+// zero unpacker gives all values. It is for one goroutine.
+type unpacker struct {
+	wants func(key string) bool // whether the value of a record is given; nil: every one
+
+	spare []byte // to unpack into
+	used  []byte // holds what was unpacked last, and is read until copied
+}
+
+// maxSpare is how many bytes an unpacker holds on to for the next batch.
+const maxSpare = 1 << 20
+
+// copied says that nothing looks at what was unpacked any more.
+func (u *unpacker) copied() {
+	if u.spare == nil && cap(u.used) <= maxSpare {
+		u.spare = u.used[:0]
+	}
+	u.used = nil
+}
 
 // Decompress is kgo's.
-func (unpacker) Decompress(src []byte, codec kgo.CompressionCodecType) ([]byte, error) {
+func (u *unpacker) Decompress(src []byte, codec kgo.CompressionCodecType) ([]byte, error) {
 	switch codec {
 	case kgo.CodecNone:
 		return src, nil
@@ -34,7 +52,11 @@ func (unpacker) Decompress(src []byte, codec kgo.CompressionCodecType) ([]byte, 
 	case kgo.CodecLz4:
 		return readAll(lz4.NewReader(bytes.NewReader(src)))
 	case kgo.CodecSnappy:
-		return snappy(src)
+		into := u.spare
+		u.spare = nil
+		out, err := snappy(into, src)
+		u.used = out
+		return out, err
 	case kgo.CodecZstd:
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxUnpacked))
 		if err != nil {
@@ -55,12 +77,11 @@ func readAll(r io.Reader) ([]byte, error) {
 }
 
 // snappy reads both forms: one block, and the blocks with a size each that
-// Java's clients write after a header of 16 bytes.
-func snappy(src []byte) ([]byte, error) {
+// Java's clients write after a header of 16 bytes. It appends to out.
+func snappy(out, src []byte) ([]byte, error) {
 	if len(src) <= 16 || !bytes.HasPrefix(src, []byte("\x82SNAPPY\x00")) {
-		return snappyBlock(nil, src)
+		return snappyBlock(out, src)
 	}
-	var out []byte
 	for src = src[16:]; len(src) > 0; {
 		if len(src) < 4 {
 			return nil, io.ErrUnexpectedEOF
@@ -86,6 +107,10 @@ func snappyBlock(out, src []byte) ([]byte, error) {
 	if len(out)+n > maxUnpacked {
 		return nil, errUnpacksTooLarge
 	}
-	block, err := s2.Decode(nil, src)
-	return append(out, block...), err
+	at := len(out)
+	out = slices.Grow(out, n)
+	if _, err := s2.Decode(out[at:at+n], src); err != nil {
+		return nil, err
+	}
+	return out[:at+n], nil
 }

@@ -38,7 +38,7 @@ func (k *kept) add(r control.Record) {
 		k.bytes -= size(old)
 		delete(k.last, r.Key)
 	}
-	if len(r.Value) == 0 && r.TooLarge == 0 {
+	if r.Tombstone() {
 		return
 	}
 	k.last[r.Key] = r
@@ -50,7 +50,7 @@ func size(r control.Record) int { return len(r.Key) + len(r.Value) }
 // ReadAt reads the whole topic from where it is known to be. A leader that
 // moved meanwhile, or cannot be reached, is looked up again, until ctx ends.
 func ReadAt(ctx context.Context, send Send, at Place) (Contents, error) {
-	c, _, err := readWhole(ctx, send, at, again)
+	c, _, err := readWhole(ctx, send, at, again, &unpacker{})
 	if errors.Is(err, errMissing) {
 		return Contents{Missing: true}, nil
 	}
@@ -59,10 +59,10 @@ func ReadAt(ctx context.Context, send Send, at Place) (Contents, error) {
 
 // readWhole also says where the topic was found in the end. retry says after
 // which errors it looks the topic up again.
-func readWhole(ctx context.Context, send Send, at Place, retry func(error) bool) (Contents, Place, error) {
+func readWhole(ctx context.Context, send Send, at Place, retry func(error) bool, u *unpacker) (Contents, Place, error) {
 	var before error
 	for try := 1; ; try++ {
-		c, err := readOnce(ctx, send, at)
+		c, err := readOnce(ctx, send, at, u)
 		if err == nil || !retry(err) && !errors.Is(err, kerr.OffsetOutOfRange) {
 			return c, at, ended(ctx, err, before)
 		}
@@ -80,12 +80,12 @@ func readWhole(ctx context.Context, send Send, at Place, retry func(error) bool)
 	}
 }
 
-func readOnce(ctx context.Context, send Send, at Place) (Contents, error) {
+func readOnce(ctx context.Context, send Send, at Place, u *unpacker) (Contents, error) {
 	k := kept{last: map[string]control.Record{}}
 	var c Contents
 	end, empty := int64(-1), 0
 	for end < 0 || c.End < end {
-		a, err := fetch(ctx, send, at, c.End, 0)
+		a, err := fetch(ctx, send, at, c.End, 0, u)
 		if errors.Is(err, kerr.OffsetOutOfRange) && c.End == 0 { // the beginning was deleted
 			start, startErr := logStart(ctx, send, at)
 			if startErr != nil {

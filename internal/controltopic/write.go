@@ -127,7 +127,7 @@ func (t *Topic) readBack(ctx context.Context, want control.Record, offset int64)
 	var before error
 	for try := 1; err == nil; try++ {
 		var a answer
-		a, err = fetch(ctx, t.send, at, offset, readBackWait)
+		a, err = fetch(ctx, t.send, at, offset, readBackWait, &unpacker{})
 		if err == nil {
 			for _, r := range a.records {
 				if r.Offset == offset {
