@@ -37,10 +37,10 @@ where a task goes: there the prediction (plan --remove) must put every task onto
 a caught-up copy.
 
 --refresh asks a classic group for a rebalance first, as rebalance does, so that
-every member reports how far its copies are, and judges by that. That is a change
-of the group: it asks before, and needs --yes without a terminal. Where the answer
-is yes already, or positions are never old (worker groups, streams groups of 4.4),
-nothing is asked for, and no --yes is needed.
+every member reports how far its copies are, and judges by that. Since this changes
+the group, it wants a confirmation first, or --yes where there is no terminal.
+Where the answer is yes already, or positions are never old (worker groups, streams
+groups of 4.4), it does without a rebalance, and needs no --yes.
 
 INSTANCE is an instance id or its prefix, a member id or prefix, a client id, a
 static instance id or a host. Without -g and a default group it is looked up in

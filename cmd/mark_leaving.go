@@ -60,9 +60,9 @@ plug-in (docs/howto/plug-in.md). Its leader sees a mark in the next round: a
 rebalance is asked for, as rebalance does, unless --no-rebalance is given. A drained
 instance stays there, without tasks, until it is stopped.
 
-It refuses groups whose members honour no marks, and to mark the last instances
-that stay unless --force is given: then the marks count for nothing until a
-deadline comes, or another instance.
+It refuses groups whose members honour no marks. Without --force it also refuses to
+mark the last instances that stay; with it, those marks count for nothing until a
+deadline comes or another instance joins.
 
 Exit codes: 0 marked, with --wait: drained; 1 refused, or an instance died with
 tasks not handed over; 4 --timeout ended the waiting.`

@@ -37,18 +37,21 @@ func newModeSetCmd(d *deps) *cobra.Command {
 		Use: "set GROUP upgrading|incremental|streams", Short: "Switch the mode of a worker group; what a classic one needs to become a streams group",
 		Long: `Switch a worker group to the mode upgrading or incremental: all its workers leave,
 keep their state, and come back under the other protocol type. Nothing is
-processed in between; how long that is, is measured and printed. The broker's
-group.initial.rebalance.delay.ms counts twice, and is announced before.
+processed in between; that pause is measured and printed. The broker's
+group.initial.rebalance.delay.ms counts twice in it, which is said beforehand.
 
 The switch is made only when every instance has read the control topic up to now.
 Should one not follow within --allowed (30s and twice that delay), the others go
-back together, and the exit code is 1. A switch that is on already is only waited
-for. Exit code 4 when --timeout ended the waiting; the switch goes on.
+back together, and the exit code is 1. One that has died meanwhile is not waited
+for once the others have taken its tasks: it is named, and follows when it comes
+back. A switch that is on already is only waited for. Without --timeout the command
+waits for --allowed and about 30s more. Exit code 4 when the waiting ended first;
+the switch goes on.
 
-For a classic group, "streams" prints what moving it to a streams group (KIP-1071)
-takes, and changes nothing: it has to be Empty, what is kept, what is lost. Exit
-code 1 when it cannot be done now; when a broker may be 4.2.0, in which that move
-is broken, only --force says that it is not.`,
+For a classic group, "streams" changes nothing. It prints what moving the group to a
+streams group (KIP-1071) takes, what is kept and what is lost; the group has to be
+Empty for it. Exit code 1 when it cannot be done now, or when a broker may be
+4.2.0, in which that move is broken: --force says that none is.`,
 		Example: `  streamctl mode set clicks incremental --reason "roll-out is over"
   streamctl mode set clicks upgrading --dry-run
   streamctl mode set shop streams`,

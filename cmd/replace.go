@@ -45,8 +45,8 @@ instances that joined meanwhile: replace GROUP goes on where it was. --abandon
 ends it instead, and withdraws the marks that it has set.
 
 --scale-down-timeout bounds how long each old instance waits, --timeout how long
-this command does (exit code 4; the replacement stays): without it as long as it
-takes.`,
+this command does (exit code 4; the replacement stays). Without --timeout it waits
+as long as it takes.`,
 		Example: `  streamctl replace clicks --with 3 --reason "new image"
   streamctl replace clicks --yes
   streamctl replace clicks --with 3 --dry-run

@@ -42,9 +42,9 @@ put back at once, unless other instances that are to go rest on it.
 In a classic group whose instances have streamctl's plug-in a rebalance is asked
 for, in which the leader sees it, unless --no-rebalance is given.
 
-INSTANCE is named as for mark-leaving. An instance that is gone, whose mark is
-stale and does nothing, is named with -g GROUP by what it was called (client id,
-host, or as the mark names it), its UUID or a prefix of that.`,
+INSTANCE is named as for mark-leaving. With -g GROUP it can also be an instance that
+is gone, whose mark is stale and does nothing: by its client id, its host, the name
+in its mark, or its UUID or a prefix of that.`,
 		Example: "  streamctl unmark pod-c -g clicks\n  streamctl unmark 9f31c0de-1111-4222-8333-0123456789ab -g clicks",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
