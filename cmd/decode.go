@@ -34,9 +34,16 @@ func newDecodeCmd(d *deps) *cobra.Command {
 	o := &decodeOptions{d: d}
 	cmd := &cobra.Command{
 		Use: "decode KIND [HEX|BASE64|-]", Short: "Decode member metadata by hand, offline",
-		Long: `Decode the metadata or assignment of one member. KIND is one of:
+		Long: `Decode the metadata or assignment of one member. KIND says what the bytes are:
 
-  ` + strings.Join(groupmeta.DecodeKinds(), "\n  ") + `
+  consumer-subscription  metadata of a member, as DescribeGroups and the topic
+                         __consumer_offsets have it: the consumer's, in it that
+                         of Kafka Streams or of a worker
+  consumer-assignment    likewise the assignment of a member
+  subscription           what Kafka Streams has put in the first (SubscriptionInfo)
+  assignment             and in the second (AssignmentInfo)
+  metadata               what a worker says of itself when it joins
+  stream-assignment      what a worker is given
 
 The bytes are hex (an even number of hex digits and nothing else) or base64,
 from the argument or from stdin.
@@ -45,8 +52,8 @@ With --from, each line of FILE is a JSON object with "kind" and "hex", and each
 line of the output has "kind", "format_version" and "decoded", or "error" with
 "message", "field" and "offset". Lines are independent: a bad one does not stop
 the rest, and the exit code is 1 at the end.`,
-		Example: `  streamctl decode subscription 0000000b0000000b…
-  kafka-dump | streamctl decode assignment -
+		Example: `  streamctl decode consumer-subscription 0000000000010006636c69636b73ffffffff
+  xxd -p member.bin | tr -d '\n' | streamctl decode assignment -
   streamctl decode --from members.jsonl`,
 		Args: args(cobra.MaximumNArgs(2)),
 		RunE: func(c *cobra.Command, a []string) error {

@@ -12,6 +12,8 @@ import (
 	"testing/iotest"
 
 	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/groupmeta"
+	"github.com/streamctl/streamctl/internal/ui"
 )
 
 func TestBatchLines(t *testing.T) {
@@ -112,5 +114,21 @@ func TestDecodeLongStdin(t *testing.T) {
 	d.io.In = io.LimitReader(endlessText{}, maxDecodeLine+1000)
 	if got := runWith(t, d, "decode", "subscription", "-"); got.code != errs.Failed || got.out != "" || !strings.Contains(got.err, "stdin is longer") {
 		t.Errorf("exit %d, stderr %.200q", got.code, got.err)
+	}
+}
+
+// The example that needs no file can be pasted as it is, and every kind is
+// explained.
+func TestDecodeHelp(t *testing.T) {
+	cmd := newDecodeCmd(newDeps(&ui.Streams{}))
+	line, _, _ := strings.Cut(strings.TrimSpace(cmd.Example), "\n")
+	got := runWith(t, newDeps(&ui.Streams{}), strings.Fields(line)[1:]...)
+	if got.code != 0 || !strings.Contains(got.out, `"clicks"`) {
+		t.Errorf("%s: exit code %d: %s%s", line, got.code, got.out, got.err)
+	}
+	for _, kind := range groupmeta.DecodeKinds() {
+		if !strings.Contains(cmd.Long, "\n  "+kind+" ") {
+			t.Errorf("kind %s is not explained", kind)
+		}
 	}
 }

@@ -45,7 +45,8 @@ first. Then when the next rebalance comes and how old the positions are, then
 instances and the tasks that stand out; -o wide shows all of them.
 
 ~ marks what is inferred, ≤ an upper bound, - what is not known or does not
-apply, ? what could not be read.
+apply, ? what could not be read. r is the balancing factor: an instance may run up
+to r times the tasks expected of it, and no fewer than those divided by r.
 
 Without a name the group of -g or of the context is described; without those,
 groups with findings in full and healthy ones in a line each.

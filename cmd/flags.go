@@ -40,7 +40,7 @@ func bindGlobals(root *cobra.Command, g *globals) {
 	f.String(config.KeyCommandConfig, "", "Java client properties `file`, as Kafka's own tools take it")
 	f.String("context", "", "use this `context` of the configuration file")
 	f.String("config", "", "configuration `file` (default ~/.config/streamctl/config.yaml)")
-	f.Duration(config.KeyTimeout, 0, "bound of the whole command (default 30s; wait 10m)")
+	f.Duration(config.KeyTimeout, 0, "bound of the whole command (default 30s; commands that wait say theirs)")
 	f.Duration(config.KeyRequestTimeout, 0, "bound of one request (default 10s)")
 	f.StringP(config.KeyGroup, "g", "", "`group` the command is about")
 	f.StringVar(&g.from, "from", "", "read this snapshot `file` instead of a broker; - is stdin")

@@ -60,6 +60,9 @@ hides is not in the list, without a word from the broker.`,
 	}
 	if use == "groups" {
 		cmd.Aliases = []string{"group"}
+	} else {
+		cmd.Short += ", as get groups does"
+		cmd.Example = strings.ReplaceAll(cmd.Example, "streamctl get groups", "streamctl "+use)
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.kinds, "kind", nil, "only groups of this `kind` (repeatable): "+kindNames())

@@ -73,7 +73,7 @@ func labCmds(d *deps) []*cobra.Command {
 		labCmd(d, "pause INSTANCE...", "Cut instances off from the broker",
 			"Cut instances off from the broker, as when a network fails or a process hangs.", "%s cut off", some, names(lab.OrderPause)),
 		labCmd(d, "resume INSTANCE...", "Let paused instances reach the broker again",
-			"Let paused instances reach the broker again.", "%s reach the broker again", some, names(lab.OrderResume)),
+			"Let paused instances reach the broker again.", "%s no longer cut off", some, names(lab.OrderResume)),
 		labCmd(d, "restart INSTANCE...", "Start instances again with the state that they had",
 			"Start instances again with the identity and the state on disk that they had. Those\nthat run are stopped before.", "%s started again", some, names(lab.OrderRestart)),
 		labCmd(d, "set restore-rate R", "Change how fast instances restore",

@@ -51,9 +51,11 @@ func newWaitCmd(d *deps) *cobra.Command {
 --max-lag is 1 by default, since the marker at the end of a transaction is a
 record that nobody reads: a partition written with transactions lags 1 for ever.
 
---timeout 0 looks once; stable and converged then do without --settle. Progress
-goes to stderr, the result to stdout. Ctrl-C ends the waiting and changes nothing
-else.`,
+--timeout is 10m unless it is given; --timeout 0 looks once, and stable and
+converged then do without --settle. A group counts as stable until the session of
+an instance that has crashed ends (45s by default): where that matters, --settle
+has to be longer. Progress goes to stderr, the result to stdout. Ctrl-C ends the
+waiting and changes nothing else.`,
 		Example: `  streamctl wait shop --for stable --settle 30s --timeout 10m
   streamctl wait shop --for restored --timeout 0
   streamctl wait shop --for drained --instance pod-c`,
