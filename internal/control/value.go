@@ -18,6 +18,10 @@ const MaxValue = 1_000_000
 // maxDepth is how deep objects and lists of a value may be nested.
 const maxDepth = 16
 
+// maxNumber is how many characters a number may have. The time that parsers of
+// other languages take for one grows with their square.
+const maxNumber = 64
+
 // ValueError says why a value does not decode.
 type ValueError struct {
 	Field string // for example "tasks[3].lag"; "" when the value as a whole is at fault
@@ -58,6 +62,8 @@ func parse(value []byte, into interface{ version() *int64 }) error {
 		return &ValueError{Text: "is not UTF-8"}
 	case tooDeep(value):
 		return &ValueError{Text: fmt.Sprintf("is nested more than %d deep", maxDepth)}
+	case longNumber(value):
+		return &ValueError{Text: fmt.Sprintf("has a number of more than %d characters", maxNumber)}
 	}
 	if c := bytes.TrimLeft(value, " \t\r\n"); len(c) == 0 || c[0] != '{' {
 		return &ValueError{Text: "is not a JSON object"}
@@ -95,6 +101,28 @@ func tooDeep(value []byte) bool {
 			}
 		case c == '}' || c == ']':
 			depth--
+		}
+	}
+	return false
+}
+
+// longNumber reports whether a number outside of strings is longer than maxNumber.
+func longNumber(value []byte) bool {
+	n, quoted, escaped := 0, false, false
+	for _, c := range value {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted:
+			escaped, quoted = c == '\\', c != '"'
+		case c == '"':
+			n, quoted = 0, true
+		case '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E':
+			if n++; n > maxNumber {
+				return true
+			}
+		default:
+			n = 0
 		}
 	}
 	return false

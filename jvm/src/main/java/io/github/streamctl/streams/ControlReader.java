@@ -12,6 +12,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.TimeoutException;
 
 /**
  * Reads the control topic up to its end, each time from where the last read ended, with a consumer of its own that is in
@@ -44,7 +45,11 @@ final class ControlReader {
     this.partition = new TopicPartition(topic, 0);
   }
 
-  /** Reads up to the present end; null when the topic does not exist. On trouble the next read starts anew. */
+  /**
+   * Reads up to the present end; null when the topic does not exist. Where the time was too short the next read goes on
+   * from where this one came to, else a topic that takes longer than a round may wait would never be read. On other
+   * trouble the next read starts anew.
+   */
   ControlView read(Duration within) throws Unreadable {
     long until = System.nanoTime() + within.toNanos();
     try {
@@ -61,6 +66,8 @@ final class ControlReader {
       }
       readTo(until);
       return view.copy();
+    } catch (TimeoutException e) {
+      throw new Unreadable("topic \"" + partition.topic() + "\" cannot be read: " + e.getMessage(), e);
     } catch (AuthorizationException e) {
       close();
       throw new Unreadable("not allowed to read topic \"" + partition.topic() + "\": needs READ and DESCRIBE on it", e);
@@ -86,6 +93,7 @@ final class ControlReader {
       try {
         for (ConsumerRecord<byte[], byte[]> r : consumer.poll(left(until))) {
           view.apply(r.key(), r.value(), r.offset());
+          view.position = r.offset() + 1;
         }
       } catch (OffsetOutOfRangeException e) {
         startOver();
@@ -104,7 +112,7 @@ final class ControlReader {
   private static Duration left(long until) {
     long ns = until - System.nanoTime();
     if (ns <= 0) {
-      throw new org.apache.kafka.common.errors.TimeoutException("it took too long");
+      throw new TimeoutException("it took too long");
     }
     return Duration.ofNanos(ns);
   }

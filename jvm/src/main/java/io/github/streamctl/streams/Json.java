@@ -15,6 +15,7 @@ import java.time.format.DateTimeParseException;
 final class Json {
   static final int MAX_VALUE = 1_000_000;
   private static final int MAX_DEPTH = 16;
+  private static final int MAX_NUMBER = 64; // characters; the time that a parser takes grows with their square
   private static final int MAX_TEXT = 1024;
   private static final int MAX_ID = 255;
 
@@ -34,7 +35,7 @@ final class Json {
     if (value.length > MAX_VALUE) {
       throw new BadValue("has " + value.length + " bytes, at most " + MAX_VALUE + " are read");
     }
-    checkDepth(value);
+    checkShape(value);
     JsonObject o;
     try {
       String text = StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)
@@ -42,7 +43,7 @@ final class Json {
       o = JsonParser.object().from(text);
     } catch (CharacterCodingException e) {
       throw new BadValue("is not UTF-8");
-    } catch (JsonParserException | NumberFormatException e) {
+    } catch (JsonParserException | RuntimeException e) {
       throw new BadValue("is not a JSON object");
     }
     if (number(o, "schema_version", 0, Long.MAX_VALUE) != 1) {
@@ -51,11 +52,17 @@ final class Json {
     return o;
   }
 
-  private static void checkDepth(byte[] value) throws BadValue {
+  private static void checkShape(byte[] value) throws BadValue {
     int depth = 0;
+    int number = 0;
     boolean quoted = false;
     boolean escaped = false;
     for (byte c : value) {
+      boolean digit = c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+      number = digit && !quoted ? number + 1 : 0;
+      if (number > MAX_NUMBER) {
+        throw new BadValue("has a number of more than " + MAX_NUMBER + " characters");
+      }
       if (escaped) {
         escaped = false;
       } else if (quoted) {

@@ -23,6 +23,7 @@ final class Log {
   List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>(); // null: there is no topic
   KafkaException failing; // what every request ends with, null: none does
   Duration hanging = Duration.ZERO; // how long every poll takes
+  int atOnce = Integer.MAX_VALUE; // records of one poll at most
   int opened;
   int closed;
   int delivered; // records that were handed out in all
@@ -67,8 +68,9 @@ final class Log {
   @SuppressWarnings("deprecation") // the other constructor is not in 3.8
   private ConsumerRecords<byte[], byte[]> poll(long[] at) {
     LockSupport.parkNanos(hanging.toNanos());
-    List<ConsumerRecord<byte[], byte[]>> rest = new ArrayList<>(records.subList((int) at[0], records.size()));
-    at[0] = records.size();
+    int to = (int) Math.min(records.size(), at[0] + (long) atOnce);
+    List<ConsumerRecord<byte[], byte[]>> rest = new ArrayList<>(records.subList((int) at[0], to));
+    at[0] = to;
     delivered += rest.size();
     return new ConsumerRecords<>(Map.of(PARTITION, rest));
   }

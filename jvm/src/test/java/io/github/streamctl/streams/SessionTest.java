@@ -100,6 +100,40 @@ class SessionTest {
     assertTrue(round().find(B).marked());
   }
 
+  /** A topic that takes longer to read than a round may wait is read all the same, over several rounds. */
+  @Test
+  void longTopic() {
+    for (int i = 0; i < 30; i++) {
+      log.add("note/" + i, "of somebody else");
+    }
+    log.add("leaving/" + B, mark("m-1", "null"));
+    log.atOnce = 1;
+    log.hanging = Duration.ofMillis(20);
+    int rounds = 0;
+    do {
+      session.refresh(200);
+      rounds++;
+    } while (session.error != null && rounds < 60);
+    assertTrue(rounds > 1, "it was read in one round");
+    assertNull(session.error);
+    assertTrue(round().find(B).marked());
+    assertEquals(1, log.opened);
+  }
+
+  /** One number of a megabyte must not hold up those who read it. */
+  @Test
+  void hugeNumber() {
+    StringBuilder huge = new StringBuilder(999_000);
+    for (int i = 0; i < 990_000; i++) {
+      huge.append('9');
+    }
+    log.add("leaving/" + A, "{\"schema_version\":1,\"mark\":\"m\",\"timeout_ms\":" + huge + "}");
+    log.add("leaving/" + B, mark("m-1", "null"));
+    Group g = round();
+    assertNull(session.error);
+    assertTrue(!g.find(A).marked() && g.find(B).marked());
+  }
+
   /** Time counts from the first sight of an id; a longer time-out under the same id lengthens it. */
   @Test
   void deadlines() throws Exception {
