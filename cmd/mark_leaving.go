@@ -35,9 +35,9 @@ scale.down.timeout.ms, ends the waiting.
 
 It returns once the marks are written; --wait shows the progress and ends when
 all is handed over, however long that takes. --timeout ends only the waiting (exit
-code 4): the mark stays, as it does after Ctrl-C and SIGTERM. unmark withdraws it. The same command again
-goes on where the last one was. Several instances are marked before anything
-moves. It never asks, and needs no terminal: a preStop hook can run
+code 4): the mark stays, as it does after Ctrl-C and SIGTERM. unmark withdraws it.
+The same command again goes on where the last one was. Several instances are marked
+before anything moves. It never asks, and needs no terminal: a preStop hook can run
 
   streamctl mark-leaving --self --wait --timeout 15m
 
