@@ -131,11 +131,13 @@ func canICommands() []string {
 func permissionTable() string {
 	var b strings.Builder
 	all := needs()
-	for _, c := range []string{"get groups", "describe", "mark-leaving", "rebalance", "mode set"} {
+	for _, c := range []string{"get groups", "describe", "check stop", "mark-leaving", "rebalance", "mode get", "mode set"} {
 		name := c
 		switch c {
 		case "describe":
 			name = "describe, get instances|members|tasks, plan, wait, watch, check stop, snapshot"
+		case "check stop":
+			name = "check stop --refresh, besides"
 		case "mark-leaving":
 			name = strings.Join(markCommands(), ", ")
 		case "rebalance":
@@ -143,7 +145,7 @@ func permissionTable() string {
 		}
 		fmt.Fprintf(&b, "%s:\n", name)
 		for _, n := range all {
-			if n.command != c {
+			if n.command != c || c == "check stop" && !strings.HasPrefix(n.purpose, "--refresh") {
 				continue
 			}
 			must := "optional"

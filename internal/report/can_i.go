@@ -71,17 +71,19 @@ func (c *CanI) Text(p *render.Page) {
 		p.Rows(permissionGrid(c.Permissions))
 	default:
 		c.blocks(p)
-		p.Blank()
 	}
 	asked := map[string]bool{}
 	for _, perm := range c.Permissions {
 		if perm.Ask == nil || asked[*perm.Ask] {
 			continue
 		}
+		if len(asked) == 0 {
+			p.Blank()
+		}
 		asked[*perm.Ask] = true
-		word := "optional: "
+		word := "missing, optional: "
 		if perm.Required {
-			word = "ask for: "
+			word = "missing, ask for: "
 		}
 		p.Whole(2, word+render.Escape(*perm.Ask)) // to be copied
 	}

@@ -19,7 +19,7 @@ type resourceRows struct {
 // are what an ACL is made of.
 func (c *CanI) blocks(p *render.Page) {
 	list := byResource(c.Permissions)
-	operation := 0
+	operation, folded := 0, false
 	for _, b := range list {
 		for i := range b.rows {
 			operation = max(operation, render.Width(b.rows[i].Operation))
@@ -42,8 +42,18 @@ func (c *CanI) blocks(p *render.Page) {
 		}
 		p.Whole(2, render.Escape(text))
 		p.Codes(2, permissionFacts(b.rows, operation))
+		for i := range b.rows {
+			folded = folded || strings.Contains(b.rows[i].Command, moreCommands)
+		}
+	}
+	if folded {
+		p.Blank()
+		p.Styled(2, render.Dim, "+N: N more commands need the same; -o wide names them")
 	}
 }
+
+// moreCommands stands before the number of commands that need the same.
+const moreCommands = " +"
 
 // byResource folds the commands that need the same into one row, and the
 // resources of which all rows are the same into one block.
@@ -68,7 +78,7 @@ func byResource(list []Permission) []resourceRows {
 		for i := range rows[r] {
 			p := &rows[r][i]
 			if n := more[r+"\x00"+p.Operation+"\x00"+p.Purpose]; n > 1 {
-				p.Command += " +" + strconv.Itoa(n-1)
+				p.Command += moreCommands + strconv.Itoa(n-1)
 			}
 			sign += fmt.Sprint("\x00", p.Command, "\x00", p.Operation, "\x00", p.Purpose, p.Required, p.Allowed != nil, p.Allowed != nil && *p.Allowed)
 		}

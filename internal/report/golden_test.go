@@ -136,6 +136,11 @@ func toolReports() map[string]render.Report {
 			{Command: "describe group", Operation: "DESCRIBE", Resource: "group shop", API: ptr("DescribeGroups"), Purpose: "members", Required: true, Allowed: ptr(true)},
 			{Command: "describe group", Operation: "DESCRIBE", Resource: "cluster", API: ptr("DescribeLogDirs"), Purpose: "sizes in bytes", Allowed: ptr(false), Ask: ptr("DESCRIBE on the cluster for User:op")},
 		}, CanIOptions{Command: "describe group", Group: "shop", Principal: "User:op"}),
+		"can-i-all": NewCanI([]Permission{
+			{Command: "describe", Operation: "DESCRIBE", Resource: "group shop", API: ptr("DescribeGroups"), Purpose: "members", Required: true, Allowed: ptr(true)},
+			{Command: "plan", Operation: "DESCRIBE", Resource: "group shop", API: ptr("DescribeGroups"), Purpose: "members", Required: true, Allowed: ptr(true)},
+			{Command: "rebalance", Operation: "READ", Resource: "group shop", API: ptr("JoinGroup"), Purpose: "a visitor", Required: true, Allowed: ptr(true)},
+		}, CanIOptions{Group: "shop", Principal: "User:op"}),
 		"config-test": NewConfigTest([]ConfigStep{
 			{Step: "tcp", Object: "b1:9093", OK: ptr(true), TookMs: ptr[int64](2)},
 			{Step: "tls", Object: "b1:9093", OK: ptr(false), TookMs: ptr[int64](1200), Error: ptr("unknown authority"), Hint: ptr("set ssl.truststore.location")},
