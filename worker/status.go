@@ -132,11 +132,11 @@ func (l *link) fingerprint(s control.Status) string {
 			t.Lag, t.Position, t.End = nil, nil, nil
 		}
 	}
-	r, err := s.Record("00000000-0000-0000-0000-000000000000")
+	value, err := s.Value()
 	if err != nil {
 		return err.Error()
 	}
-	return string(r.Value)
+	return string(value)
 }
 
 // status is what the instance says of itself.

@@ -85,6 +85,19 @@ func (s Status) Record(instance string) (Record, error) {
 	if !isUUID(instance) {
 		return Record{}, notUUID(instance)
 	}
+	value, err := s.Value()
+	if err != nil {
+		return Record{}, err
+	}
+	if _, err := DecodeStatus(value); err != nil {
+		return Record{}, err
+	}
+	return Record{Key: KeyStatus(instance), Value: value}, nil
+}
+
+// Value gives what the record would hold. Whether a reader takes it, it does not
+// say: it is for comparing one status with another.
+func (s Status) Value() ([]byte, error) {
 	s.Tasks = sortedTasks(s.Tasks)
 	steps := []func(){
 		func() {},
@@ -101,16 +114,13 @@ func (s Status) Record(instance string) (Record, error) {
 	for _, leaveOut := range steps {
 		leaveOut()
 		if value, err = compact(s.wire()); err != nil {
-			return Record{}, err
+			return nil, err
 		}
 		if len(value) <= MaxValue {
 			break
 		}
 	}
-	if _, err := DecodeStatus(value); err != nil {
-		return Record{}, err
-	}
-	return Record{Key: KeyStatus(instance), Value: value}, nil
+	return value, nil
 }
 
 // NoStatus gives the tombstone for the status of an instance.
