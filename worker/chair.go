@@ -113,6 +113,9 @@ func (i *Instance) sit(h *sitter) (*seat.Seat, error) {
 		o.Sources = append(o.Sources, t.inputs()...)
 	}
 	o.Sources = unique(o.Sources)
+	if o.Type == seat.TypeStream && i.topics.allThere() && i.link.isThere() {
+		o.Anchor = i.link.topic.Name()
+	}
 	if i.c.InstanceID != "" {
 		o.InstanceID = fmt.Sprintf("%s-%d", i.c.InstanceID, h.n)
 	}

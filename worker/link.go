@@ -30,6 +30,7 @@ type link struct {
 	heard   heard
 	kept    time.Duration // statusKept, but for tests
 	whole   bool          // the topic was read once
+	there   bool          // it exists, as far as is known
 	ignored string        // id of a mark on this instance from before its start
 	ahead   int64         // offset of a mode record that was looked for: the follower comes to older ones later, which count no more
 	offset  int64
@@ -65,7 +66,33 @@ func (l *link) start(ctx context.Context) {
 	case <-l.first:
 	case <-wait.Done():
 	}
+	l.make(ctx)
 	l.i.work.Go(l.publish)
+}
+
+// make makes the topic if the first look found none, before the first status
+// would: seats join by it. Who may not make one hears of it with the first status.
+func (l *link) make(ctx context.Context) {
+	l.mu.Lock()
+	missing := l.whole && !l.there && l.failed == nil
+	l.mu.Unlock()
+	if !missing {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeWait)
+	defer cancel()
+	if _, err := l.topic.Ensure(ctx); err == nil {
+		l.mu.Lock()
+		l.there = true
+		l.mu.Unlock()
+	}
+}
+
+// isThere says whether the topic exists and can be read.
+func (l *link) isThere() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.there && l.failed == nil
 }
 
 func (l *link) looked() { l.once.Do(func() { close(l.first) }) }
@@ -79,7 +106,7 @@ func (l *link) readWhole(c controltopic.Contents) {
 		l.heard.take(r)
 	}
 	first := !l.whole
-	l.whole = true
+	l.whole, l.there = true, !c.Missing
 	old, marked := l.heard.mark()
 	if first && marked {
 		l.ignored = old.Mark

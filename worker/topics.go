@@ -50,6 +50,17 @@ func (t *topics) counts() map[string]int32 {
 	return maps.Clone(t.seen)
 }
 
+// allThere says whether all inputs have been seen.
+func (t *topics) allThere() bool {
+	counts := t.counts()
+	for _, s := range t.topology {
+		if !s.allKnown(counts) {
+			return false
+		}
+	}
+	return true
+}
+
 // id is the id of a topic, as last seen.
 func (t *topics) id(name string) ([16]byte, bool) {
 	t.mu.Lock()

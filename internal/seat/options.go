@@ -25,6 +25,13 @@ type Options struct {
 	InstanceID string   // of a static member; "" for a dynamic one
 	Sources    []string // topics whose partitions are watched; at least one must exist before the seat joins
 
+	// Anchor is a topic that the seat joins by instead of the sources, under
+	// TypeStream only; "" : by the sources. A client keeps all partitions of the
+	// topics that it joins by, and only the leader needs to know those of the
+	// sources, which it then asks for. All sources must exist by then: it would not
+	// see one come.
+	Anchor string
+
 	// TopicID gives the id of a topic where it is known already, which saves a
 	// request; nil: none is. An id that the coordinator refuses is looked up.
 	TopicID func(topic string) (id [16]byte, known bool)
@@ -100,6 +107,8 @@ func (o *Options) defaults() error {
 		return errors.New("a seat needs a group, source topics and a handler")
 	case o.Type != TypeStream && o.Type != TypeConsumer:
 		return errors.New("a seat's protocol type is stream or consumer")
+	case o.Anchor != "" && o.Type != TypeStream:
+		return errors.New("only under type stream is a group joined by another topic than its sources")
 	case len(o.Older) > 0 && o.Type != TypeConsumer:
 		return errors.New("older protocols go with type consumer only")
 	}

@@ -62,7 +62,7 @@ func Open(o Options) (*Seat, error) {
 	}
 	opts = append(opts,
 		kgo.WithContext(ctx), kgo.WithHooks(s),
-		kgo.ConsumerGroup(o.Group), kgo.ConsumeTopics(o.Sources...),
+		kgo.ConsumerGroup(o.Group), kgo.ConsumeTopics(joinBy(&o)...),
 		kgo.GroupProtocol(o.Type), kgo.Balancers(balancers...), kgo.DisableAutoCommit(),
 		kgo.OnPartitionsRevoked(func(context.Context, *kgo.Client, map[string][]int32) { s.beforeJoin() }),
 		kgo.OnPartitionsAssigned(func(context.Context, *kgo.Client, map[string][]int32) { s.assigned() }),
@@ -82,7 +82,39 @@ func Open(o Options) (*Seat, error) {
 	}
 	close(s.opened)
 	s.watch.Go(s.keepTime)
+	if o.Anchor != "" {
+		s.watch.Go(s.dragged)
+	}
 	return s, nil
+}
+
+// joinBy are the topics without which the client does not join.
+func joinBy(o *Options) []string {
+	if o.Anchor != "" {
+		return []string{o.Anchor}
+	}
+	return o.Sources
+}
+
+// anchorWait is how long a seat waits for a round that it joins by its anchor.
+const anchorWait = 5 * time.Second
+
+// dragged joins by the sources after all when the anchor does not hold: when the
+// topic was deleted meanwhile, or may not be seen.
+func (s *Seat) dragged() {
+	t := time.NewTimer(anchorWait)
+	defer t.Stop()
+	select {
+	case <-s.closed:
+		return
+	case <-t.C:
+	}
+	s.mu.Lock()
+	never := s.session.MemberID == ""
+	s.mu.Unlock()
+	if never {
+		s.client.AddConsumeTopics(s.o.Sources...)
+	}
 }
 
 // hurry is the pause between two tries while a mode switch is on.
