@@ -117,6 +117,12 @@ func (h *Host) fetchCommitted(ctx context.Context, topics map[string]TopicInfo, 
 			return fmt.Errorf("committed offsets of group %q: %w", h.o.Group, err)
 		}
 	}
+	for _, x := range found {
+		if errors.Is(x.err, kerr.UnknownTopicID) { // made anew since it was looked at
+			h.topics.Doubt()
+			break
+		}
+	}
 	for _, q := range list {
 		q.answer <- h.answerOf(q.t, topics, found, none)
 	}
@@ -182,9 +188,12 @@ func (h *Host) offsetFetch(ctx context.Context, topics map[string]TopicInfo, par
 		return nil, false, err
 	}
 	found = map[model.TopicPartition]committedOffset{}
-	for _, rt := range resp.Topics {
+	take := func(topic string, partition int32, offset int64, code int16) {
+		found[model.TopicPartition{Topic: topic, Partition: partition}] = committedOffset{max(-1, offset), kerr.ErrorForCode(code)}
+	}
+	for _, rt := range resp.Topics { // before version 8
 		for _, rp := range rt.Partitions {
-			found[model.TopicPartition{Topic: rt.Topic, Partition: rp.Partition}] = committedOffset{max(-1, rp.Offset), kerr.ErrorForCode(rp.ErrorCode)}
+			take(rt.Topic, rp.Partition, rp.Offset, rp.ErrorCode)
 		}
 	}
 	for _, rg := range resp.Groups {
@@ -193,18 +202,18 @@ func (h *Host) offsetFetch(ctx context.Context, topics map[string]TopicInfo, par
 				rt.Topic = names[rt.TopicID]
 			}
 			for _, rp := range rt.Partitions {
-				found[model.TopicPartition{Topic: rt.Topic, Partition: rp.Partition}] = committedOffset{max(-1, rp.Offset), kerr.ErrorForCode(rp.ErrorCode)}
+				take(rt.Topic, rp.Partition, rp.Offset, rp.ErrorCode)
 			}
 		}
 	}
 	return found, false, nil
 }
 
-// coordinatorTries is how often a coordinator is asked that moves or loads.
+// coordinatorTries is how often a coordinator that moves or loads is asked.
 const coordinatorTries = 5
 
-// askCoordinator asks the group's coordinator for offsets, for a while again when
-// it is another by now or does not know them yet.
+// askCoordinator asks the group's coordinator for offsets, and again for a while
+// when it has moved or does not know them yet.
 func (h *Host) askCoordinator(ctx context.Context, req *kmsg.OffsetFetchRequest) (*kmsg.OffsetFetchResponse, error) {
 	pause := firstPause
 	for try := 1; ; try++ {
@@ -223,6 +232,7 @@ func (h *Host) askCoordinator(ctx context.Context, req *kmsg.OffsetFetchRequest)
 	}
 }
 
+// askOnce finds the coordinator and asks it.
 func (h *Host) askOnce(ctx context.Context, req *kmsg.OffsetFetchRequest) (*kmsg.OffsetFetchResponse, error) {
 	find := kmsg.NewPtrFindCoordinatorRequest()
 	find.CoordinatorKey = h.o.Group
@@ -239,7 +249,7 @@ func (h *Host) askOnce(ctx context.Context, req *kmsg.OffsetFetchRequest) (*kmsg
 	}
 	resp, ok := kresp.(*kmsg.OffsetFetchResponse)
 	if !ok {
-		return nil, errors.New("an answer about something else")
+		return nil, fmt.Errorf("broker %d answered a request for committed offsets with a %T", at.NodeID, kresp)
 	}
 	code := resp.ErrorCode
 	if len(resp.Groups) > 0 { // from version 8 on
@@ -248,8 +258,8 @@ func (h *Host) askOnce(ctx context.Context, req *kmsg.OffsetFetchRequest) (*kmsg
 	return resp, kerr.ErrorForCode(code)
 }
 
-// inputTopics looks at the topics that the tasks read. What is there is taken
-// from an earlier look, but what is not in it is looked for anew: a task of a new
+// inputTopics gives the topics that the tasks read, from a look of the last
+// topicsEvery. A partition that is not in it is looked for anew: a task of a new
 // partition must not be started without it.
 func (h *Host) inputTopics(ctx context.Context, parts map[string][]int32) (map[string]TopicInfo, error) {
 	topics, err := h.topics.Find(ctx, time.Now().Add(-topicsEvery), parts)

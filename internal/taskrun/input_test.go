@@ -4,9 +4,12 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/streamctl/streamctl/internal/model"
 )
@@ -150,4 +153,37 @@ func TestInboxCountsBytes(t *testing.T) {
 	if !b.put(tp, record(2), 100) || b.put(tp, record(3), 100) {
 		t.Fatal("120 bytes did not pause, or paused twice")
 	}
+}
+
+// The id of an input that was made anew is found out when the coordinator does
+// not know the one of the last look, not when that look is too old.
+func TestInputMadeAnewBeforeStart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	r.put(input, numbered(0, 10, 10)...)
+	h, o := r.host("", nil)
+	ok(t, h.Activate(task0(), &commits{r: r}))
+	r.until("the first records", func() bool { return r.committed() == 10 })
+	ok(t, h.Demote(soon(t), task0()))
+	seen, err := h.topics.Find(soon(t), time.Now().Add(-time.Hour), map[string][]int32{input: {0}})
+	ok(t, err)
+	_, err = r.adm.DeleteTopic(context.Background(), input)
+	ok(t, err)
+	r.create(input, 1, nil)
+	r.c.ControlKey(int16(kmsg.OffsetFetch), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
+		r.c.KeepControl()
+		req := kreq.(*kmsg.OffsetFetchRequest)
+		if len(req.Groups) == 0 || len(req.Groups[0].Topics) == 0 || req.Groups[0].Topics[0].TopicID != seen[input].ID {
+			return nil, nil, false
+		}
+		resp := req.ResponseKind().(*kmsg.OffsetFetchResponse)
+		group, topic, part := kmsg.NewOffsetFetchResponseGroup(), kmsg.NewOffsetFetchResponseGroupTopic(), kmsg.NewOffsetFetchResponseGroupTopicPartition()
+		part.ErrorCode = kerr.UnknownTopicID.Code
+		topic.TopicID, topic.Partitions = seen[input].ID, append(topic.Partitions, part)
+		group.Group, group.Topics = req.Groups[0].Group, append(group.Topics, topic)
+		resp.Groups = append(resp.Groups, group)
+		return resp, nil, true
+	})
+	ok(t, h.Activate(task0(), &commits{r: r}))
+	r.until("the second start", func() bool { return o.count(Started) == 2 })
 }
