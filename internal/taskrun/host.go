@@ -82,8 +82,8 @@ func Open(o Options) (*Host, error) {
 	return h, nil
 }
 
-// unpackedMax is how many bytes a batch that a broker sends may unpack to: a
-// small one could fill the memory else.
+// unpackedMax is how many bytes a batch that a broker sends may unpack to; without
+// a bound a small one could fill the memory.
 const unpackedMax = 256 << 20
 
 // dial makes the clients. None connects before it has something to do.

@@ -15,16 +15,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Topics says what the brokers say of the topics of one instance. One answer
-// serves everybody who asks meanwhile: where topics have thousands of partitions
-// these answers are most of what an instance has to read, and each instance of a
-// large group has to read them whole. It is safe for use by several goroutines.
+// Topics is what the brokers say of the topics of one instance: ids, partitions
+// and their leaders. One answer serves all who ask meanwhile: where topics have
+// thousands of partitions these answers are most of what an instance has to read,
+// and each instance of a large group has to read them whole. It is safe for use
+// by several goroutines.
 type Topics struct {
 	cl      *kgo.Client
 	names   []string
-	turn    chan struct{}   // held by who asks
-	last    map[string]look // by topic; of who has the turn
-	doubted atomic.Pointer[time.Time]
+	turn    chan struct{}             // full while somebody asks
+	last    map[string]look           // the last answer, by topic; guarded by turn
+	doubted atomic.Pointer[time.Time] // of the last Doubt: older answers do not count
 }
 
 // look is what was said of one topic.
@@ -57,8 +58,8 @@ func (t *Topics) Client() *kgo.Client { return t.cl }
 // Close ends the connections.
 func (t *Topics) Close() { t.cl.Close() }
 
-// Doubt has who asks next ask anew, and the client look for the brokers: a
-// request that went by the last answer failed.
+// Doubt says that a request that relied on the last answer has failed: whoever
+// asks next gets a new answer, and the client looks for the brokers anew.
 func (t *Topics) Doubt() {
 	now := time.Now()
 	t.doubted.Store(&now)

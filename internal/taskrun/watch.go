@@ -21,8 +21,9 @@ const (
 	oddEvery    = 5 * time.Second // while a copy is odd
 )
 
-// lookLatest is the longest pause between looks that no broker answers, but for
-// chance, by which instances do not all ask at once.
+// lookLatest is what the pause between looks grows to while no broker answers.
+// Each pause is half to one and a half of it, at random, so that instances do not
+// ask all at once.
 const lookLatest = 2 * time.Second
 
 // extent is what a look found of one changelog partition.
