@@ -93,11 +93,15 @@ func TestInputOutOfRange(t *testing.T) {
 	}
 }
 
-// held processes nothing before it is let go on.
-type held chan struct{}
+// held processes nothing before it is let go on, and says that it has something.
+type held struct{ has, on chan struct{} }
 
 func (c held) Process(Record, Store) error {
-	<-c
+	select {
+	case c.has <- struct{}{}:
+	default:
+	}
+	<-c.on
 	return nil
 }
 
@@ -110,11 +114,14 @@ func TestLargeRecordsThatWait(t *testing.T) {
 		t.Fatal("too few bytes, or too many records")
 	}
 	r := newRig(t, 1)
-	c := make(held)
+	c := held{make(chan struct{}, 1), make(chan struct{})}
 	h, _ := r.host("", func(o *Options) { o.NewProcessor = func(model.TaskID) Processor { return c } })
 	ok(t, h.Activate(task0(), &commits{r: r}))
-	for range n {
+	for k := range n {
 		r.put(input, kgo.KeySliceRecord([]byte("k"), make([]byte, size)))
+		if k == 0 {
+			<-c.has // alone: what is taken together with it would not wait
+		}
 	}
 	r.until("a pause", func() bool {
 		h.mu.Lock()
@@ -130,7 +137,7 @@ func TestLargeRecordsThatWait(t *testing.T) {
 		defer s.box.mu.Unlock()
 		return s.box.paused
 	})
-	close(c)
+	close(c.on)
 	r.until("all", func() bool { return r.committed() == n })
 }
 
