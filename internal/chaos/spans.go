@@ -10,8 +10,8 @@ import (
 
 // span is the time that one instance was active with a task: from when the first
 // record could come until the last was processed and all that it wrote was in
-// the changelog. Its last commit comes after that, and changes nothing that an
-// owner has: it is refused when another has the task by then.
+// the changelog. Its last commit comes after that and can harm no later owner: it
+// is refused when another instance has the task by then.
 type span struct {
 	task        worker.TaskID
 	name        string

@@ -10,9 +10,10 @@ import (
 )
 
 // SwitchAndBack switches a job of three instances from upgrading to incremental
-// and back, with traffic, once so many records were counted: the pause is that of
-// a job that has run for a while. No pause may be longer than a bound, nothing is
-// counted twice, and every task stays where it is. It returns the pauses.
+// and back, with traffic. It begins once the job has processed warm records, so
+// that the pauses are those of a job that has run for a while. No pause may be
+// longer than bound, nothing is counted twice, and every task stays where it is.
+// It returns the pauses.
 func SwitchAndBack(t testing.TB, group string, seeds []string, warm uint64, bound time.Duration) []time.Duration {
 	t.Helper()
 	o := Options{Seeds: seeds, Group: group, Tasks: 6, Workers: 2, Settings: worker.DefaultSettings(), Session: 6 * time.Second}
@@ -52,8 +53,8 @@ func SwitchAndBack(t testing.TB, group string, seeds []string, warm uint64, boun
 	return pauses
 }
 
-// Idle is the longest time that a task was without an active, whatever the
-// cause.
+// Idle is the longest time that a task was without an active, whatever the cause;
+// 0 when none was.
 func (j *Job) Idle() time.Duration {
 	if g := j.gaps(); len(g) > 0 {
 		return g[0].length

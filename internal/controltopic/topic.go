@@ -46,7 +46,8 @@ type Topic struct {
 	readAt time.Time
 }
 
-// recent is how long what was found out of the topic is not looked for again.
+// recent is how long what was found out about the topic counts without another
+// look.
 const recent = 5 * time.Second
 
 // Open makes the client; opts name the cluster and how to log in. Nothing is
@@ -133,8 +134,9 @@ func newSettings() map[string]*string {
 }
 
 func (t *Topic) create(ctx context.Context) (created bool, err error) {
-	replicas := int16(-1)                                                      // the broker's default, where it cannot be told how many there are
-	if m, err := t.adm.BrokerMetadata(ctx); err == nil && len(m.Brokers) > 0 { // ListBrokers asks for all topics as well
+	replicas := int16(-1) // the broker's default, where it cannot be told how many there are
+	// Not by ListBrokers, which asks for all topics of the cluster as well.
+	if m, err := t.adm.BrokerMetadata(ctx); err == nil && len(m.Brokers) > 0 {
 		replicas = int16(min(brokersAtMost, len(m.Brokers)))
 	}
 	resp, err := t.adm.CreateTopic(ctx, 1, replicas, newSettings(), t.name)
@@ -241,7 +243,7 @@ func (t *Topic) locate(ctx context.Context) (Place, error) {
 	return at, err
 }
 
-// found is where the topic was found a moment ago.
+// found is where the topic was found, if that is recent.
 func (t *Topic) found() (Place, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
