@@ -43,6 +43,7 @@ func (w *switching) preflight(ctx context.Context) error {
 	if s.unread != nil {
 		return errs.WithHint(fmt.Errorf("group %q: its control topic was not read: %w", w.group, s.unread), "a switch is written there")
 	}
+	w.d.warnUnread(s.g)
 	w.readDelay(ctx)
 	end := s.state.Orders
 	missing := w.missing(end)

@@ -57,14 +57,16 @@ func (r *reader) steeredBy(ctx context.Context, id string, q kclient.Query) (*st
 		return nil, err
 	}
 	out := &steered{g: groups[0], state: controlState(s.Group(id))}
+	g := s.Group(id)
+	toEnd := g != nil && g.ControlEnd != nil // then what was passed over is told (warnUnread), and harms nobody
 	topic := "topic " + control.TopicName(id)
 	for _, e := range groups[0].Errors {
-		if e.Object == topic {
+		if e.Object == topic && !(toEnd && e.Code == "") {
 			out.unread = readError(e)
 		}
 	}
 	for _, e := range s.Errors {
-		if e.Object == topic && out.unread == nil {
+		if e.Object == topic && out.unread == nil && !(toEnd && e.Code == "") {
 			out.unread = readError(model.ReadError{Object: e.Object, Code: e.Code, Text: e.Text, Hint: e.Hint})
 		}
 	}

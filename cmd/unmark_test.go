@@ -48,6 +48,22 @@ func TestUnreadableMarkIsTold(t *testing.T) {
 	}
 }
 
+// Bytes of a stranger in the control topic, which every reader passes over, keep
+// nobody from marking and from taking marks back; they are told.
+func TestForeignBytesStopNoChange(t *testing.T) {
+	const text = "the records before offset 218 cannot be read and are passed over"
+	for _, args := range [][]string{
+		{"mark-leaving", "pod-a", "-g", "clicks"}, {"unmark", "pod-c", "-g", "clicks"}, {"replace", "clicks", "--with", "1", "--yes", "--timeout", "300ms"},
+	} {
+		c := clicksGroup(t)
+		c.answers[0].Errors = append(c.answers[0].Errors, snapshot.Error{Object: "topic clicks-streamctl-control", Text: text})
+		got := runWith(t, fakeDeps(t, c), args...)
+		if len(c.written) == 0 || !strings.Contains(flat(got.err), text) || args[0] != "replace" && got.code != 0 {
+			t.Errorf("%v: exit code %d, %d records\n%s", args, got.code, len(c.written), got.err)
+		}
+	}
+}
+
 // slowTopic writes at once, and does not answer before the caller gives up.
 type slowTopic struct{ *steeredCluster }
 
