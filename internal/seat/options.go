@@ -25,11 +25,11 @@ type Options struct {
 	InstanceID string   // of a static member; "" for a dynamic one
 	Sources    []string // topics whose partitions are watched; at least one must exist before the seat joins
 
-	// Anchor is a topic that the seat joins by instead of the sources, under
-	// TypeStream only; "" : by the sources. A client keeps all partitions of the
-	// topics that it joins by, and only the leader needs to know those of the
-	// sources, which it then asks for. All sources must exist by then: it would not
-	// see one come.
+	// Anchor is a topic that the client subscribes to instead of the sources, with
+	// TypeStream only; "": it subscribes to the sources. A client keeps all partitions
+	// of its topics in memory, and only the leader needs those of the sources, which
+	// it then asks for. All sources must exist already: one that is created later
+	// would not be seen.
 	Anchor string
 
 	// TopicID gives the id of a topic where it is known already, which saves a
@@ -108,7 +108,7 @@ func (o *Options) defaults() error {
 	case o.Type != TypeStream && o.Type != TypeConsumer:
 		return errors.New("a seat's protocol type is stream or consumer")
 	case o.Anchor != "" && o.Type != TypeStream:
-		return errors.New("only under type stream is a group joined by another topic than its sources")
+		return errors.New("a seat has an anchor with type stream only")
 	case len(o.Older) > 0 && o.Type != TypeConsumer:
 		return errors.New("older protocols go with type consumer only")
 	}

@@ -83,12 +83,13 @@ func Open(o Options) (*Seat, error) {
 	close(s.opened)
 	s.watch.Go(s.keepTime)
 	if o.Anchor != "" {
-		s.watch.Go(s.dragged)
+		s.watch.Go(s.fallBack)
 	}
 	return s, nil
 }
 
-// joinBy are the topics without which the client does not join.
+// joinBy are the topics that the client subscribes to; it does not join before one
+// of them exists.
 func joinBy(o *Options) []string {
 	if o.Anchor != "" {
 		return []string{o.Anchor}
@@ -99,9 +100,9 @@ func joinBy(o *Options) []string {
 // anchorWait is how long a seat waits for a round that it joins by its anchor.
 const anchorWait = 5 * time.Second
 
-// dragged joins by the sources after all when the anchor does not hold: when the
+// fallBack joins by the sources after all when the anchor brings no round: the
 // topic was deleted meanwhile, or may not be seen.
-func (s *Seat) dragged() {
+func (s *Seat) fallBack() {
 	t := time.NewTimer(anchorWait)
 	defer t.Stop()
 	select {
