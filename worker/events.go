@@ -69,26 +69,40 @@ func (e *events) put(v Event) {
 
 // task takes an event of the tasks' runtime.
 func (e *events) task(t taskrun.Event) {
-	v := Event{Task: taskID(t.Task), Lag: t.Lag, Records: t.Records, Err: t.Err}
+	v := Event{Kind: eventKind(t.Kind), Task: taskID(t.Task), Lag: t.Lag, Records: t.Records, Err: t.Err}
+	if v.Kind == "" {
+		return
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	switch t.Kind {
-	case taskrun.Started, taskrun.Halted, taskrun.Stopped:
-		v.Kind = map[taskrun.Kind]EventKind{taskrun.Started: ActiveStarted, taskrun.Halted: ActiveHalted, taskrun.Stopped: ActiveStopped}[t.Kind]
+	switch v.Kind {
+	case ActiveStarted, ActiveHalted, ActiveStopped:
 		v.Worker = e.owners[t.Task]
 		v.Generation = e.gens[v.Worker]
-	case taskrun.CaughtUp:
-		v.Kind = CaughtUp
-	case taskrun.Progress:
-		v.Kind = Restoring
-	case taskrun.Committed:
-		v.Kind = Committed
-	case taskrun.Fenced, taskrun.Trouble, taskrun.Cleared:
-		v.Kind = Trouble
-	default:
-		return // within and beyond: the lag is looked at by itself
 	}
 	e.put(v)
+}
+
+// eventKind is what an event of the tasks' runtime is to an app; "" for one that
+// it does not hear of: Within and Beyond, since the lag is looked at by itself.
+func eventKind(k taskrun.Kind) EventKind {
+	switch k {
+	case taskrun.Started:
+		return ActiveStarted
+	case taskrun.Halted:
+		return ActiveHalted
+	case taskrun.Stopped:
+		return ActiveStopped
+	case taskrun.CaughtUp:
+		return CaughtUp
+	case taskrun.Progress:
+		return Restoring
+	case taskrun.Committed:
+		return Committed
+	case taskrun.Fenced, taskrun.Trouble, taskrun.Cleared:
+		return Trouble
+	}
+	return ""
 }
 
 func (e *events) run() {

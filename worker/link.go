@@ -132,9 +132,9 @@ func (l *link) record(r control.Record) {
 	}
 }
 
-// followEvery is how often the topic is fetched at the most while it is busy, and
-// followSeldom in a group of any size. Every instance's status wakes up all
-// others: in a large group they read together what all had to say in their turn.
+// followEvery is the least time between two fetches of a busy topic, and
+// followSeldom what it grows to in a large group. The status of every instance
+// wakes up all others: in a large group each reads at once what many have written.
 const (
 	followEvery  = 100 * time.Millisecond
 	followSeldom = 500 * time.Millisecond

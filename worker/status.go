@@ -14,13 +14,14 @@ import (
 	"github.com/streamctl/streamctl/internal/taskrun"
 )
 
+// When a status is written (docs/protocol/control.md, status).
 const (
-	statusEvery   = time.Second           // a status that changed is written no more often
-	statusRefresh = 5 * time.Second       // and one in which only positions changed, than this
+	statusEvery   = time.Second           // between two looks whether it has changed, unless something asks for one
+	statusRefresh = 5 * time.Second       // after which it is written unchanged, but for positions: tools take silence for a crash
 	statusLater   = 15 * time.Second      // the longest wait after statuses that could not be written
-	statusTurn    = 2 * time.Millisecond  // for each instance: by so much they spread what they all have to say at once
-	statusShare   = 10 * time.Millisecond // for each instance: the gap between two statuses of one, up to a quarter of statusEvery
-	statusRate    = 100_000               // bytes a second that one instance writes at the most: every other one reads them
+	statusTurn    = 2 * time.Millisecond  // times the instances: over so long they spread what all have to say at once
+	statusShare   = 10 * time.Millisecond // times the instances: the gap between two statuses of one, up to a quarter of statusEvery
+	statusRate    = 100_000               // bytes a second that one instance writes at most: every other one reads them
 )
 
 // say asks for a status soon.
