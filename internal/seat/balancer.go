@@ -24,6 +24,7 @@ func (*balancer) IsCooperative() bool { return true }
 
 // JoinGroupMetadata is called at each join, twice at the first one.
 func (b *balancer) JoinGroupMetadata([]string, map[string][]int32, int32) []byte {
+	b.s.begun.Store(true)
 	b.s.checkForgotten()
 	b.s.payOwed()
 	return b.s.o.Handler.Metadata()

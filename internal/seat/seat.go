@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -20,6 +21,7 @@ type Seat struct {
 	client *kgo.Client
 	end    context.CancelFunc // ends everything that the client does
 	watch  sync.WaitGroup
+	begun  atomic.Bool   // the client has begun to join
 	opened chan struct{} // closed when client is set: the client starts before it is returned
 	closed chan struct{}
 	once   sync.Once
@@ -86,36 +88,6 @@ func Open(o Options) (*Seat, error) {
 		s.watch.Go(s.fallBack)
 	}
 	return s, nil
-}
-
-// joinBy are the topics that the client subscribes to; it does not join before one
-// of them exists.
-func joinBy(o *Options) []string {
-	if o.Anchor != "" {
-		return []string{o.Anchor}
-	}
-	return o.Sources
-}
-
-// anchorWait is how long a seat waits for a round that it joins by its anchor.
-const anchorWait = 5 * time.Second
-
-// fallBack joins by the sources after all when the anchor brings no round: the
-// topic was deleted meanwhile, or may not be seen.
-func (s *Seat) fallBack() {
-	t := time.NewTimer(anchorWait)
-	defer t.Stop()
-	select {
-	case <-s.closed:
-		return
-	case <-t.C:
-	}
-	s.mu.Lock()
-	never := s.session.MemberID == ""
-	s.mu.Unlock()
-	if never {
-		s.client.AddConsumeTopics(s.o.Sources...)
-	}
 }
 
 // hurry is the pause between two tries while a mode switch is on.
