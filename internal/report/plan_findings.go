@@ -70,12 +70,21 @@ func (s *planScreen) findings() []render.Fact {
 	return byLabel(out)
 }
 
-// byLabel puts remarks in the order of what they are about, each said once.
+// byLabel puts remarks in the order of what they are about, each said once; where
+// there are several of one kind each begins with a dash.
 func byLabel(out []render.Fact) []render.Fact {
 	order := []string{"Note", "Idle", "Discarded", "Assumed", "Unknown"}
 	slices.SortStableFunc(out, func(a, b render.Fact) int { return slices.Index(order, a.Label) - slices.Index(order, b.Label) })
-	for i := len(out) - 1; i > 0; i-- {
-		if out[i].Label == out[i-1].Label {
+	same := func(i, j int) bool { return i >= 0 && j < len(out) && out[i].Label == out[j].Label }
+	several := make([]bool, len(out))
+	for i := range out {
+		several[i] = same(i-1, i) || same(i, i+1)
+	}
+	for i := len(out) - 1; i >= 0; i-- {
+		if several[i] {
+			out[i].Text = "- " + out[i].Text
+		}
+		if same(i-1, i) {
 			out[i].Label = " "
 		}
 	}

@@ -91,9 +91,9 @@ func (s *planScreen) opening() []render.Fact {
 	if t := s.taken(); t != "" {
 		out = append(out, render.Fact{Label: "Taken", Text: t})
 	}
-	copies := "as caught up, all that have been there since the last round"
+	copies := "all that have been there since the last round are taken as caught up"
 	if s.r.BasedOn.Copies == plan.CopiesReported {
-		copies = "where they were reported to be, the group is not settled"
+		copies = "taken to be where they were reported, since the group is not settled"
 	}
 	return append(out, render.Fact{Label: "Copies", Text: copies})
 }

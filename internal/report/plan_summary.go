@@ -85,7 +85,7 @@ func (s *planScreen) roundText() string {
 	t := s.r.Totals
 	text := s.span(plan.FigureRounds, render.Int(int64(t.Rounds)), render.Int)
 	if t.Rounds > 0 {
-		text += ", the last at " + took(t.EarliestS) + " at the earliest"
+		text += ", the last " + s.lastHandOver() + "at " + took(t.EarliestS) + " at the earliest"
 		if least, most := s.r.Range(plan.FigureEarliest); least != most {
 			text += " (" + took(least) + " to " + took(most) + ")"
 		}
@@ -106,6 +106,18 @@ func (s *planScreen) roundText() string {
 		}
 	}
 	return text
+}
+
+// lastHandOver says that the time of the last round is that of its hand-over,
+// where the table of rounds shows an earlier one.
+func (s *planScreen) lastHandOver() string {
+	rounds := s.r.Rounds
+	for i := len(rounds) - 1; i > 0 && rounds[i].Trigger == plan.TriggerHandOver; i-- {
+		if took(rounds[i-1].AtS) != took(s.r.Totals.EarliestS) && s.r.Totals.Extrapolated == 0 {
+			return "with its hand-over "
+		}
+	}
+	return ""
 }
 
 func (s *planScreen) restoreText() string {

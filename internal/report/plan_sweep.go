@@ -60,8 +60,12 @@ func (s *PlanSweep) Text(p *render.Page) {
 	if short {
 		p.Line(0, render.Escape(key)+":")
 	}
-	p.ScreenRows(s.grid(short))
+	grid := s.grid(short)
+	p.ScreenRows(grid)
 	facts := one.findings()
+	if p.Dropped(grid) == 0 { // EARLIEST goes first where there is no room
+		facts = append(s.timeFacts(), facts...)
+	}
 	if t := one.taken(); t != "" {
 		facts = append([]render.Fact{{Label: "Taken", Text: t}}, facts...)
 	}
@@ -69,6 +73,16 @@ func (s *PlanSweep) Text(p *render.Page) {
 		p.Blank()
 		p.Facts(0, facts)
 	}
+}
+
+// timeFacts says what EARLIEST leaves out.
+func (s *PlanSweep) timeFacts() []render.Fact {
+	for i := range s.Items {
+		if t := &s.Items[i].Totals; t.Learners > 0 && t.EstimateS == nil {
+			return []render.Fact{{Label: "Earliest", Text: "without the time that restoring takes; --restore-rate adds it"}}
+		}
+	}
+	return nil
 }
 
 // listOf is a list that is never null.
