@@ -154,17 +154,21 @@ func withdrawalOf(s *steered, name string) (withdrawal, error) {
 // staleHints shows the marks of instances that are gone: which name one had is
 // not known any more.
 func staleHints(s *steered, err error) error {
-	const shown = 5
-	n := 0
+	const shown = hintsShown - 1 // the last says that there are more
+	var hints []string
 	for _, id := range slices.Sorted(maps.Keys(s.state.Leaving)) {
 		if slices.ContainsFunc(s.g.Instances, func(i model.Instance) bool { return i.ID == id }) {
 			continue
 		}
-		if n++; n > shown {
-			return errs.WithHint(err, "and more marks of instances that are gone: describe group "+s.g.ID)
+		if len(hints) == shown {
+			hints = append(hints, "and more marks of instances that are gone: describe group "+s.g.ID)
+			break
 		}
 		l := s.state.Leaving[id]
-		err = errs.WithHint(err, oneLine(fmt.Sprintf("an instance that is gone has a mark, %s: unmark %s -g %s", setBy(&l), id, s.g.ID)))
+		hints = append(hints, oneLine(fmt.Sprintf("an instance that is gone has a mark, %s: unmark %s -g %s", setBy(&l), id, s.g.ID)))
+	}
+	for _, h := range slices.Backward(hints) { // the outermost is shown first
+		err = errs.WithHint(err, h)
 	}
 	return err
 }

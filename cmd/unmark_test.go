@@ -28,6 +28,15 @@ func TestUnmarkShowsMarksOfTheDead(t *testing.T) {
 	if got.code != 1 || !strings.Contains(flat(got.err), want) || len(c.written) != 0 {
 		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}
+	for i := range 9 {
+		key := control.KeyLeaving("20000000-0000-0000-0000-00000000001" + string(rune('0'+i)))
+		c.state = append(c.state, snapshot.ControlRecord{Key: key, Value: r.Value, Offset: int64(901 + i)})
+	}
+	got = runWith(t, fakeDeps(t, c), "unmark", "pod-x", "-g", "clicks")
+	first, more := strings.Index(flat(got.err), "unmark "+dead), strings.Index(flat(got.err), "and more marks of instances that are gone")
+	if first < 0 || more < first || strings.Count(flat(got.err), "has a mark") != 4 {
+		t.Errorf("of ten marks four are shown, then that there are more:\n%s", got.err)
+	}
 	if got = runWith(t, fakeDeps(t, c), "unmark", dead, "-g", "clicks"); got.code != 0 || len(c.written) != 1 || c.written[0].Key != r.Key {
 		t.Errorf("as the hint says: exit code %d\n%s", got.code, got.err)
 	}
