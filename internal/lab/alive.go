@@ -146,6 +146,12 @@ func (g *aliveGroup) done() {
 	}
 }
 
+// visited reports whether a stranger is among the members of a round. Another
+// round follows it as soon as he has left, so the two are counted as one.
+func (g *aliveGroup) visited(list []kmsg.JoinGroupResponseMember) bool {
+	return slices.ContainsFunc(list, func(jm kmsg.JoinGroupResponseMember) bool { return g.clientOf(jm) == "" })
+}
+
 // next says that the group has settled in its first round.
 func (g *aliveGroup) next() {
 	g.mu.Lock()
@@ -233,7 +239,7 @@ func (g *aliveGroup) join(ctx context.Context, c *conn, m *snapshot.ClassicMembe
 		case err != nil:
 			return "", 0, err
 		}
-		if lead {
+		if lead && !g.visited(resp.Members) {
 			g.done()
 		}
 		return id, resp.Generation, nil
