@@ -46,7 +46,9 @@ func newWaitCmd(d *deps) *cobra.Command {
   converged  stable, no learner, nothing planned, current assignment = target
   restored   no active task waits for state
   caught-up  input lag at most --max-lag on every partition
-  drained    --instance owns no active task and each has an owner elsewhere
+  drained    --instance owns no active task and each has an owner elsewhere; one
+             that went at its deadline, or was stopped, is gone and not drained,
+             which the result says, and the exit code is 0 too
 
 --max-lag is 1 by default, since the marker at the end of a transaction is a
 record that nobody reads: a partition written with transactions lags 1 for ever.
@@ -54,7 +56,8 @@ record that nobody reads: a partition written with transactions lags 1 for ever.
 --timeout is 10m unless it is given; --timeout 0 looks once, and stable and
 converged then do without --settle. A group counts as stable until the session of
 an instance that has crashed ends (45s by default): where that matters, --settle
-has to be longer. Progress goes to stderr, the result to stdout. Ctrl-C ends the
+has to be longer. In a group of workers one that writes no status is in the way,
+after about 8s. Progress goes to stderr, the result to stdout. Ctrl-C ends the
 waiting and changes nothing else.`,
 		Example: `  streamctl wait shop --for stable --settle 30s --timeout 10m
   streamctl wait shop --for restored --timeout 0

@@ -66,10 +66,12 @@ func (b *Blocker) isTask() int {
 // Status is the judgement of one look.
 type Status struct {
 	Met      bool
-	Lost     string        // not empty: the goal cannot be met any more, and why
-	Blockers []Blocker     // what is no task first, then by task
-	Restore  []TaskRestore // copies that restore, by task and member
-	Notes    []string      // what the judgement rests on and cannot be seen
+	Lost     string         // not empty: the goal cannot be met any more, and why
+	Left     string         // drained: how the instance went, a control.Departure; "" while it is there, or when not known
+	Cold     []model.TaskID // drained: of what it left behind, what restores cold elsewhere, as far as it was seen
+	Blockers []Blocker      // what is no task first, then by task
+	Restore  []TaskRestore  // copies that restore, by task and member
+	Notes    []string       // what the judgement rests on and cannot be seen
 }
 
 func (s *Status) block(b ...Blocker) { s.Blockers = append(s.Blockers, b...) }

@@ -84,5 +84,6 @@ func (j *Judge) departedBefore(s *Status, g *model.Group) {
 		return
 	}
 	s.Notes = append(s.Notes, name+" "+f.Text)
+	s.Left = statusOf(g, j.goal.Instance).Left
 	s.block(ownerless(g)...)
 }

@@ -29,6 +29,10 @@ type Judge struct {
 	marked bool                      // it was under a mark at an earlier look
 	gone   int                       // looks in a row without it while its mark stands
 	ready  map[model.TaskID][]string // of its tasks: instances with a copy that was ready at the last look
+
+	last      []model.TaskID            // active tasks that it had at the last look at which it had any
+	lastReady map[model.TaskID][]string // ready, at that look
+	stopped   bool                      // it had some when it went
 }
 
 // NewJudge returns a judge that has seen nothing.
@@ -59,7 +63,7 @@ func (j *Judge) Look(g *model.Group, at time.Time) Status {
 	slices.SortStableFunc(s.Blockers, func(a, b Blocker) int {
 		return cmp.Or(cmp.Compare(a.isTask(), b.isTask()), a.Task.Compare(b.Task))
 	})
-	s.Restore = j.samples.Restoring(g)
+	s.Restore = j.restoring(g)
 	s.Met = len(s.Blockers) == 0 && s.Lost == ""
 	return s
 }
@@ -88,12 +92,13 @@ func (j *Judge) remember(g *model.Group, at time.Time) {
 }
 
 // stable: state Stable, the same assignment for the settle time, no follow-up
-// due within it (field case 24).
+// due within it (field case 24), and no worker that says nothing any more.
 func (j *Judge) stable(s *Status, g *model.Group, at time.Time) {
 	if g.State != model.StateStable {
 		s.block(groupBlocker(g, "state "+stateWord(g)))
 		return
 	}
+	s.block(silentBlockers(g)...)
 	if n := g.NextRebalance; n != nil {
 		due := time.Duration(n.InMs) * time.Millisecond
 		switch {
@@ -186,11 +191,13 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 		mark = nil
 	}
 	if in == nil {
+		j.stopped = j.stopped || len(j.owned) > 0
 		if s.Lost = j.left(g, mark, owner); s.Lost != "" {
 			return
 		}
+		j.farewell(s, g)
 	} else {
-		j.seen, j.gone, j.name, j.owned = true, 0, in.Name, j.owned[:0]
+		j.seen, j.gone, j.name, j.owned = true, 0, in.Name, nil
 		j.ready = readyCopies(g)
 		for _, m := range in.Members {
 			for _, t := range m.Tasks {
@@ -199,6 +206,9 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 					j.had[t.ID] = true
 				}
 			}
+		}
+		if len(j.owned) > 0 {
+			j.last, j.lastReady = j.owned, j.ready
 		}
 		if mark != nil && !mark.Honoured && g.Control != nil {
 			s.block(Blocker{Object: "instance " + in.Name, Why: "its mark is not honoured yet"})

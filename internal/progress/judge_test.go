@@ -182,3 +182,52 @@ func TestDrainedNeedsThatTheInstanceWasSeen(t *testing.T) {
 		t.Errorf("it was never there, yet: %+v", s)
 	}
 }
+
+// A worker that says nothing has crashed, it may be, and its session ends later:
+// the group is not stable for all that its state says.
+func TestStableAndSilentWorkers(t *testing.T) {
+	for _, want := range []Condition{Stable, Converged} {
+		g := group("pod-a/T1: 0_0", "pod-b/T1: 0_1")
+		g.Findings = []model.Finding{{Code: model.FindingSilent, Object: "instance pod-b", Text: "pod-b has written no status for 12s, the others did"}}
+		j := NewJudge(Goal{For: want})
+		s := j.Look(g, start)
+		quiet := s.Timeless()
+		if s.Met || s.Sentence() != "instance pod-b: has written no status for 12s, the others did" || quiet.Sentence() != "instance pod-b: " {
+			t.Errorf("%s: met %v, %q", want, s.Met, s.Sentence())
+		}
+		g.Findings = nil
+		if s = j.Look(g, start); !s.Met {
+			t.Errorf("%s, all speak: %q", want, s.Sentence())
+		}
+	}
+}
+
+// An instance that went at its deadline was not drained, nor was one that was
+// stopped with tasks: how it went is told, and what restores cold for it.
+func TestDrainedTellsHowItWent(t *testing.T) {
+	for name, c := range map[string]struct{ before, word, left, cold string }{
+		"at its deadline":    {"pod-c/T1: 0_1 0_2", "expired", "expired", "0_2"},
+		"closed before that": {"pod-c/T1:", "expired", "expired", "0_2"},
+		"stopped":            {"pod-c/T1: 0_1 0_2", "stopped", "stopped", "0_2"},
+		"stopped once empty": {"pod-c/T1:", "stopped", "drained", ""},
+		"drained":            {"pod-c/T1: 0_1 0_2", "drained", "drained", ""},
+	} {
+		j := NewJudge(Goal{For: Drained, Instance: "uuid-pod-c"})
+		g := group("pod-a/T1: 0_0 0_1l", "pod-c/T1: 0_1 0_2")
+		task(g, "pod-a/T1", "0_1").Restore = model.Restore{State: model.CaughtUp, Reported: true}
+		task(g, "pod-a/T1", "0_1").Tags = []model.Tag{model.IsReady}
+		j.Look(g, start)
+		after := "pod-a/T1: 0_0 0_1 0_2"
+		if c.before == "pod-c/T1:" {
+			j.Look(group(after, c.before), start)
+		}
+		s := j.Look(saying(group(after), model.InstanceStatus{Instance: "uuid-pod-c", Gone: true, Left: c.word}), start)
+		if !s.Met || s.Left != c.left || idList(s.Cold) != c.cold {
+			t.Errorf("%s: met %v (%s), left %q, cold %q; want %+v", name, s.Met, s.Sentence(), s.Left, idList(s.Cold), c)
+		}
+	}
+	s := NewJudge(Goal{For: Drained, Instance: "uuid-pod-c"}).Look(saying(group("pod-a/T1: 0_0"), model.InstanceStatus{Instance: "uuid-pod-c", Gone: true, Left: "expired"}), start)
+	if !s.Met || s.Left != "expired" || s.Cold != nil {
+		t.Errorf("gone before the first look: %+v", s)
+	}
+}

@@ -174,3 +174,28 @@ func TestRestoreOfAWorkerIsTakenFromItsStatuses(t *testing.T) {
 		t.Errorf("another role: %+v", s.Restore[0])
 	}
 }
+
+// An active task whose commits move runs, whatever its app said last of its
+// copy: it is no task that restores.
+func TestWhatRunsIsNotListedAsRestoring(t *testing.T) {
+	j := NewJudge(Goal{For: Converged, Settle: time.Minute})
+	look := func(n int) Status {
+		g := restoring(5_003, true)
+		for i := range g.Instances {
+			for k := range g.Instances[i].Members {
+				for x := range g.Instances[i].Members[k].Tasks {
+					t := &g.Instances[i].Members[k].Tasks[x]
+					t.Partitions = []model.TopicPartition{{Topic: "orders", Partition: t.ID.Partition}}
+					g.Offsets = append(g.Offsets, model.PartitionOffset{TopicPartition: t.Partitions[0], Committed: ptr(int64(10 * n))})
+				}
+			}
+		}
+		return j.Look(g, start.Add(time.Duration(n)*time.Second))
+	}
+	if s := look(1); len(s.Restore) != 1 {
+		t.Fatalf("before its commits move: %+v", s.Restore)
+	}
+	if s := look(2); len(s.Restore) != 0 {
+		t.Errorf("its commits move, and it is listed: %+v", s.Restore)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/plan"
 	"github.com/streamctl/streamctl/internal/progress"
@@ -125,6 +126,8 @@ type Wait struct {
 	Met      bool      `json:"met"`
 	WaitedMs int64     `json:"waited_ms"`
 	Blockers []Blocker `json:"blockers"`
+	Left     *string   `json:"left"` // drained: how an instance that is gone went, drained, expired or stopped; null: it is there, or not known
+	Cold     []string  `json:"cold"` // drained: tasks that it left and that restore cold elsewhere, as far as it was seen
 	Read
 
 	r WaitResult
@@ -143,7 +146,10 @@ type WaitResult struct {
 func NewWait(r WaitResult) *Wait {
 	w := &Wait{
 		Head: head("Wait"), For: string(r.Goal.For), Met: r.Status.Met, WaitedMs: r.Waited.Milliseconds(),
-		Blockers: newBlockers(r.Status.Blockers), r: r, Read: Read{Errors: []Error{}},
+		Blockers: newBlockers(r.Status.Blockers), Left: optional(r.Status.Left), Cold: []string{}, r: r, Read: Read{Errors: []Error{}},
+	}
+	for _, id := range r.Status.Cold {
+		w.Cold = append(w.Cold, id.String())
 	}
 	if r.Group != nil {
 		w.Group, w.Read = r.Group.ID, readOf(r.Group)
@@ -158,17 +164,46 @@ func (w *Wait) Text(p *render.Page) {
 		what = p.Name(w.r.Name) + " of " + what
 	}
 	if w.Met {
-		p.Styled(2, render.Good, w.For+": "+what+" after "+render.Duration(w.r.Waited))
+		word, after, style := w.For, "", render.Good
+		switch st := &w.r.Status; st.Left {
+		case string(control.LeftExpired):
+			word, after, style = "gone at its deadline", w.cold(p), render.Warning
+		case string(control.LeftStopped):
+			word, after, style = "gone, stopped without being drained", w.cold(p), render.Warning
+		}
+		p.Styled(2, style, word+": "+what+" after "+render.Duration(w.r.Waited)+after)
 		return
 	}
 	p.Styled(2, render.Warning, "not "+w.For+": "+what+" after "+render.Duration(w.r.Waited))
 	blockerLines(p, w.r.Status.Blockers)
 }
 
+// cold says what restores cold where it went, "" when nothing is known to.
+func (w *Wait) cold(p *render.Page) string {
+	n := len(w.r.Status.Cold)
+	if n == 0 || w.r.Group == nil {
+		return ""
+	}
+	var names []string
+	for _, h := range holdersByTask(w.r.Group) {
+		name := p.Name(instanceName(h.instance))
+		if h.task.Role == model.Active && !h.task.TargetOnly && slices.Contains(w.r.Status.Cold, h.task.ID) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	const shown = 4
+	if len(names) > shown {
+		names = append(names[:shown], "others")
+	}
+	return ": " + render.Count(n, "task") + plural(n, " restores", " restore") + " cold on " + strings.Join(names, ", ")
+}
+
 // WaitLines are the lines of progress while a wait goes on: what is in the
 // way, then each copy that restores with its rate and the time to go (field
 // case 8). A wait that is not about state has no such lines, and one for which
-// state is a side issue only those that tell something.
+// state is a side issue only those of copies that are seen to move or wait their
+// turn; converged none of standbys, which follow their logs for ever.
 func WaitLines(want progress.Condition, s progress.Status) []string {
 	const shown = 10
 	out := []string{render.Escape(s.Sentence())}
@@ -177,7 +212,11 @@ func WaitLines(want progress.Condition, s progress.Status) []string {
 	case progress.Stable, progress.CaughtUp:
 		list = nil
 	case progress.Converged, progress.Drained:
-		list = slices.DeleteFunc(slices.Clone(list), func(r progress.TaskRestore) bool { return r.Why != "" })
+		list = slices.DeleteFunc(slices.Clone(list), func(r progress.TaskRestore) bool {
+			moves := r.Queued || r.Rate != nil && *r.Rate > 0
+			standby := want == progress.Converged && r.Role == model.Standby
+			return r.Why != "" || standby || !moves && r.Role != model.Learner
+		})
 	}
 	for i, r := range list {
 		if i == shown {

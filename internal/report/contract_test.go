@@ -83,7 +83,7 @@ func contract() map[string]string {
 		"task": opening + readFields + " group group_kind state instance member " + positionFields + " " + taskFields + " copies copies[] " +
 			under("copies[].", "instance member "+taskFields),
 		"check-unknown": opening + readFields + " check group instance answer findings refreshed " + blocker,
-		"wait-unmet":    opening + readFields + " group for met waited_ms " + blocker,
+		"wait-unmet":    opening + readFields + " group for met waited_ms left cold " + blocker,
 		"change-replaced": opening + readFields + " change group targets targets[] dry_run done who reason plan wait rebalance remove_member mode leaving standbys replace " +
 			under("leaving.", "marks marks[] "+under("marks[].", "instance name mark before timeout_ms honoured gone")+" handed_over handed_over[] "+under("handed_over[].", "task from to cold remaining_records")) + " " +
 			under("replace.", "with old old[] new new[] resumed steps steps[] steps[].step steps[].done"),

@@ -99,6 +99,13 @@ func reports() map[string]render.Report {
 	out["wait-met"] = NewWait(WaitResult{
 		Group: clicks(), Goal: progress.Goal{For: progress.Drained}, Name: "pod-c", Status: progress.Status{Met: true}, Waited: 15 * time.Second,
 	})
+	expired := clicks()
+	for _, h := range []string{"expired", "stopped"} {
+		out["wait-"+h] = NewWait(WaitResult{
+			Group: expired, Goal: progress.Goal{For: progress.Drained}, Name: "pod-z", Waited: 15 * time.Second,
+			Status: progress.Status{Met: true, Left: h, Cold: []model.TaskID{expired.Instances[0].Members[0].Tasks[0].ID}},
+		})
+	}
 	out["wait-unmet"] = NewWait(WaitResult{
 		Group: b, Goal: progress.Goal{For: progress.CaughtUp}, Waited: 10 * time.Minute,
 		Status: progress.Status{Blockers: []progress.Blocker{{Object: "partition orders-0", Why: "lag 12"}}},
