@@ -17,6 +17,7 @@ func (b *groupBuilder) balanceFindings() {
 	g := b.g
 	b.markFindings()
 	b.silentFindings()
+	b.oldestPositions()
 	b.plugInFindings()
 	if b.unknown || g.AssignmentBasis != model.AssignmentCurrent || g.Balance == nil || len(g.Moving) > 0 || g.Totals.Active == 0 {
 		return

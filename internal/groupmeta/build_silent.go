@@ -13,6 +13,7 @@ const (
 	saysEvery  = 5 * time.Second // at least so often,
 	saysRate   = 100_000         // but no more bytes a second than these
 	silentLate = 3 * time.Second
+	oldLate    = time.Second // before the age of its positions is told apart
 )
 
 // silentFindings name instances of a worker group that are still members, but
@@ -20,6 +21,30 @@ const (
 // broker learns of that at the end of their session. Times are by the clocks of
 // the instances, so the others must also have written that much since.
 func (b *groupBuilder) silentFindings() {
+	b.late(silentLate, func(in *model.Instance, _ *control.Status, since time.Duration) {
+		b.find(model.FindingSilent, "instance "+in.Name, "%s has written no status for %s, the others did: it may have crashed or be cut off, and its %s would stand still until its session ends",
+			in.Name, shortSpan(since), model.Count(in.Active, "task"))
+	})
+}
+
+// oldestPositions tells the age of the positions that are the oldest: they are
+// not as new as those of the others.
+func (b *groupBuilder) oldestPositions() {
+	p := &b.g.Positions
+	if p.Basis != model.PositionsStatus {
+		return
+	}
+	b.late(oldLate, func(in *model.Instance, s *control.Status, _ time.Duration) {
+		if st := b.status[in.ID]; st != nil && st.used && (p.Oldest == nil || s.At.Before(*p.Oldest)) {
+			at := s.At
+			p.Oldest, p.OldestName = &at, in.Name
+		}
+	})
+}
+
+// late gives the instances of a worker group whose status is older than the
+// newest by more than they write, and by so much more.
+func (b *groupBuilder) late(by time.Duration, each func(in *model.Instance, s *control.Status, since time.Duration)) {
 	g := b.g
 	if b.control == nil || g.Kind != model.Worker || g.State != model.StateStable || len(g.Instances) < 2 || !b.identified() {
 		return
@@ -35,11 +60,10 @@ func (b *groupBuilder) silentFindings() {
 		in := &g.Instances[i]
 		s, ok := b.control.Status[in.ID]
 		since := newest.Sub(s.At)
-		if !ok || since < saysEvery+silentLate || since < pauseAfter(in.ID, &s)+silentLate || g.Control.End-1-s.Offset < atLeast {
+		if !ok || since < saysEvery+by || since < pauseAfter(in.ID, &s)+by || g.Control.End-1-s.Offset < atLeast {
 			continue
 		}
-		b.find(model.FindingSilent, "instance "+in.Name, "%s has written no status for %s, the others did: it may have crashed or be cut off, and its %s would stand still until its session ends",
-			in.Name, shortSpan(since), model.Count(in.Active, "task"))
+		each(in, &s, since)
 	}
 }
 

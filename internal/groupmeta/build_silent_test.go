@@ -44,3 +44,30 @@ func TestSilentWorkers(t *testing.T) {
 		}
 	}
 }
+
+// Positions are as old as each status says: where one is older than workers
+// write, its age is told beside that of the newest.
+func TestPositionsTellTheOldestStatus(t *testing.T) {
+	ago := func(n string, d time.Duration, tasks ...control.Task) control.Record {
+		return status(n, func(s *control.Status) { s.At, s.Tasks = start().Add(-d), tasks })
+	}
+	runs, learns := said("0_1", model.Active, 0, 2000, 2000), said("0_0", model.Learner, 600, 400, 1000)
+	for name, c := range map[string]struct {
+		records []control.Record
+		want    string
+	}{
+		"all write":               {[]control.Record{ago("1", 5*time.Second, runs), ago("2", time.Second, learns), ago("3", time.Second)}, ""},
+		"one is late":             {[]control.Record{ago("1", 8*time.Second, runs), ago("2", time.Second, learns), ago("3", time.Second)}, "click-1 8s"},
+		"none of its tasks":       {[]control.Record{ago("3", 8*time.Second), ago("1", time.Second, runs), ago("2", time.Second, learns)}, ""},
+		"others did not write on": {[]control.Record{ago("2", time.Second, learns), ago("3", time.Second), ago("1", 8*time.Second, runs)}, ""},
+	} {
+		p := build(t, withControl(clicks{protocolType: "stream"}.snapshot(), c.records...), groupmeta.BuildOptions{}).Positions
+		got := ""
+		if p.Oldest != nil {
+			got = p.OldestName + " " + start().Sub(*p.Oldest).String()
+		}
+		if got != c.want || p.AsOf == nil {
+			t.Errorf("%s: %q, want %q (%+v)", name, got, c.want, p)
+		}
+	}
+}

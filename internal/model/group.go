@@ -121,6 +121,9 @@ type Positions struct {
 	Basis     string     // one of the Positions… words
 	AsOf      *time.Time // nil when not known
 	Estimated bool       // AsOf was worked out (from a planned probing rebalance)
+
+	Oldest     *time.Time // worker groups: of the status that is the oldest, where that is later than it writes; else nil
+	OldestName string     // the instance that wrote it
 }
 
 // Timing is what is known about timeouts and standbys.

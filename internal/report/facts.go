@@ -184,12 +184,21 @@ func (s *screen) positions() string {
 			}
 			return text
 		}
-		return strings.TrimSuffix("status records of the workers, "+age, ", ")
+		return strings.TrimSuffix("status records of the workers, "+age, ", ") + s.oldestPositions()
 	}
 	if s.g.Kind == model.Streams && s.g.Facts.KafkaVersion != "4.4" {
 		return "not reported (4.3 and older brokers; 4.4 reports them)"
 	}
 	return "not reported"
+}
+
+// oldestPositions is the age of the status that is older than the others.
+func (s *screen) oldestPositions() string {
+	p := s.g.Positions
+	if p.Oldest == nil || s.g.TakenAt == nil {
+		return ""
+	}
+	return "; " + s.p.Name(p.OldestName) + "'s " + render.Duration(s.g.TakenAt.Sub(*p.Oldest).Round(time.Second))
 }
 
 // taskOffsets names the members that send none while others do (field case 13).

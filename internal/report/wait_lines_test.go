@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
+	"github.com/streamctl/streamctl/internal/render"
 )
 
 // A wait that is not about state tells of copies that are seen to move, of
@@ -32,5 +34,20 @@ func TestWaitLinesTellWhatMoves(t *testing.T) {
 		if !slices.Equal(got, strings.Fields(names)) {
 			t.Errorf("%s: %q, want %s", want, got, names)
 		}
+	}
+}
+
+// How old positions are is told of the oldest too, where it stands apart.
+func TestPositionsTellTheOldest(t *testing.T) {
+	g := clicks()
+	g.Kind = model.Worker
+	newest, oldest := g.TakenAt.Add(-time.Second), g.TakenAt.Add(-7*time.Second)
+	g.Positions = model.Positions{Basis: model.PositionsStatus, AsOf: &newest}
+	if text := newScreen(&render.Page{}, g, DescribeOptions{}).positions(); text != "status records of the workers, 1s ago" {
+		t.Errorf("%q", text)
+	}
+	g.Positions.Oldest, g.Positions.OldestName = &oldest, "pod-b"
+	if text := newScreen(&render.Page{}, g, DescribeOptions{}).positions(); text != "status records of the workers, 1s ago; pod-b's 7s" {
+		t.Errorf("%q", text)
 	}
 }
