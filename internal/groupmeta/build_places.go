@@ -114,6 +114,7 @@ func (b *groupBuilder) splitByHost() {
 	type thread struct {
 		instance string
 		number   int
+		label    string // of a worker
 	}
 	twice := make(map[string]bool)
 	seen := make(map[thread]bool)
@@ -122,7 +123,7 @@ func (b *groupBuilder) splitByHost() {
 		if !strings.HasPrefix(m.instance, clientPrefix) {
 			continue
 		}
-		t := thread{m.instance, m.Thread}
+		t := thread{m.instance, m.Thread, m.Name}
 		twice[m.instance] = twice[m.instance] || seen[t]
 		seen[t] = true
 	}

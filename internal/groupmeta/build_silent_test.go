@@ -71,3 +71,29 @@ func TestPositionsTellTheOldestStatus(t *testing.T) {
 		}
 	}
 }
+
+// While a worker group rebalances, brokers do not tell what its members say of
+// themselves: instances go by the names in their statuses, and by their client
+// ids where there is none.
+func TestWorkersKeepTheirNamesInARebalance(t *testing.T) {
+	named := func(n, clientID, left string) control.Record {
+		return status(n, func(s *control.Status) { s.ClientID, s.Left = clientID, control.Departure(left) })
+	}
+	s := withControl(clicks{protocolType: "stream"}.snapshot(), named("1", "pod-a", ""), named("2", "pod-b", "stopped"))
+	c := s.Groups[0].Classic
+	c.State = "PreparingRebalance"
+	c.Members = append(c.Members, c.Members[0])
+	for i, id := range []string{"pod-a-w0", "pod-b-w0", "pod-c-w0", "pod-a-w1"} {
+		m := &c.Members[i]
+		m.ID, m.ClientID, m.Metadata, m.Assignment = id+"-id", id, nil, nil
+	}
+	var got []string
+	for _, in := range build(t, s, groupmeta.BuildOptions{}).Instances {
+		for _, m := range in.Members {
+			got = append(got, in.Name+" "+m.Name)
+		}
+	}
+	if want := "pod-a pod-a/w0, pod-a pod-a/w1, pod-b-w0 pod-b-w0, pod-c-w0 pod-c-w0"; strings.Join(got, ", ") != want {
+		t.Errorf("%q, want %q", strings.Join(got, ", "), want)
+	}
+}

@@ -50,6 +50,7 @@ type workerBuild struct {
 	waiting bool   // a switch waits for instances to come back
 	void    bool   // no instance stays: marks do not count
 	said    map[string]StreamSettings
+	named   map[string]bool // client ids that the statuses of processes have, once asked for
 }
 
 func (w *workerBuild) member(m *snapshot.ClassicMember) builtMember {
@@ -71,6 +72,7 @@ func (w *workerBuild) protocolTypeFor(raw []byte) string {
 func (w *workerBuild) metadata(out *builtMember, raw []byte) {
 	if len(raw) == 0 {
 		out.Metadata.Status = model.MetadataEmpty
+		w.nameByStatus(out)
 		return
 	}
 	meta, err := ParseWorkerMetadata(w.protocolTypeFor(raw), raw)
