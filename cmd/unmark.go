@@ -210,7 +210,9 @@ func (u *unmarking) plan(o *unmarkOptions, s *steered, w *withdrawal) {
 		u.details = append(u.details, w.name+" is not marked: "+problem)
 		u.lines = append(u.lines, "withdrawn: what could not be read as a mark of "+w.name)
 	case w.mark == nil:
-		u.details = append(u.details, w.name+" is not marked")
+		if o.flags.dryRun { // else the result says it
+			u.details = append(u.details, w.name+" is not marked")
+		}
 		line := "not marked: " + w.name
 		if w.gone {
 			line += ", which " + progress.FarewellOf(s.g, w.id).Text
@@ -256,13 +258,17 @@ func (o *unmarkOptions) run(ctx context.Context, r *reader, s *steered, list []w
 	if len(u.records) > 0 && !(round.none && !o.noRound) {
 		u.details = append(u.details, round.details()...)
 	}
-	agreed, err := o.agree(ctx, intent{group: s.g, doing: doing, details: u.details, inTopic: true})
-	if err != nil {
-		return err
+	agreed := true
+	if len(u.records) > 0 || len(u.details) > 0 || o.flags.dryRun { // else nothing is done that could be announced
+		var err error
+		if agreed, err = o.agree(ctx, intent{group: s.g, doing: doing, details: u.details, inTopic: true}); err != nil {
+			return err
+		}
 	}
 	var back putBack
 	if agreed && lower != nil {
 		var more []control.Record
+		var err error
 		if back, more, err = lower.run(ctx, o.change, r, s.g.ID); err != nil {
 			return err
 		}

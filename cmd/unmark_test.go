@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,5 +129,17 @@ func TestReplaceAbandonedAsksForARound(t *testing.T) {
 	got = runWith(t, fakeDeps(t, p), "replace", p.id, "--abandon", "--yes")
 	if got.code != 0 || len(p.written) != 2 || p.visits != 2 || !strings.Contains(got.out, "ended: the replacement; pod-a stay") {
 		t.Errorf("exit code %d, %d records, %d visits\n%s%s", got.code, len(p.written), p.visits, got.out, got.err)
+	}
+}
+
+// That there is no mark is said once.
+func TestUnmarkOfTheUnmarked(t *testing.T) {
+	for flag, want := range map[string]string{"": "not marked: pod-a", "--dry-run": "pod-a is not marked"} {
+		c := clicksGroup(t)
+		args := slices.DeleteFunc([]string{"unmark", "pod-a", "-g", "clicks", flag}, func(s string) bool { return s == "" })
+		got := runWith(t, fakeDeps(t, c), args...)
+		if all := got.out + got.err; got.code != 0 || strings.Count(all, "not marked") != 1 || !strings.Contains(all, want) || len(c.written) != 0 {
+			t.Errorf("unmark %s: exit code %d, %d written\n%s%s", flag, got.code, len(c.written), got.out, got.err)
+		}
 	}
 }

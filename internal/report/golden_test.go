@@ -88,6 +88,9 @@ func reports() map[string]render.Report {
 	out["member"] = NewMemberDescription(s, &s.Instances[1], &s.Instances[1].Members[0], DescribeOptions{})
 	task, _ := NewTaskDescription(s, s.Instances[1].Members[0].Tasks[1].ID, DescribeOptions{})
 	out["task"] = task
+	worker := clicks()
+	worker.Instances[0].Members[0].Tasks[0].Restore.Position = ptr[int64](49_936)
+	out["task-worker"], _ = NewTaskDescription(worker, worker.Instances[0].Members[0].Tasks[0].ID, DescribeOptions{})
 	out["check-yes"] = NewCheck(s, &s.Instances[0], progress.StopCheck{Answer: progress.Yes, Active: []model.TaskID{{Subtopology: "0"}}})
 	out["check-unknown"] = NewCheck(s, &s.Instances[1], progress.StopCheck{
 		Answer: progress.Unknown, Active: []model.TaskID{{Subtopology: "0", Partition: 2}},

@@ -54,9 +54,11 @@ func (s *planScreen) moveText() string {
 		}
 	}
 	var kinds []string
-	for _, h := range []string{plan.HowReadyLearner, plan.HowStandby, plan.HowLeftOver, plan.HowStateless, plan.HowCold} {
-		if how[h] > 0 {
-			kinds = append(kinds, render.Int(int64(how[h]))+" "+h)
+	for _, h := range []struct{ how, before string }{
+		{plan.HowReadyLearner, " by "}, {plan.HowStandby, " by "}, {plan.HowLeftOver, " from "}, {plan.HowStateless, " "}, {plan.HowCold, " "},
+	} {
+		if how[h.how] > 0 {
+			kinds = append(kinds, render.Int(int64(how[h.how]))+h.before+h.how)
 		}
 	}
 	text := s.span(plan.FigureMoves, render.Int(int64(t.Moves)), render.Int) + " of " + render.Count(s.tasks(), "task")

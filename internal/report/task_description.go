@@ -149,10 +149,14 @@ func (d *TaskDescription) facts(s *screen) []render.Fact {
 
 // copyGrid is a row a holder with everything known about its copy.
 func (d *TaskDescription) copyGrid() *render.Grid {
+	where := "OFFSET-SUM"
+	if d.g.Kind == model.Worker {
+		where = "POSITION"
+	}
 	g := render.NewGrid(
 		render.Column{Head: "MEMBER", Cap: memberCap},
 		render.Column{Head: "ROLE"},
-		render.Column{Head: "OFFSET-SUM", Right: true},
+		render.Column{Head: where, Right: true},
 		render.Column{Head: "END", Right: true, Drop: 1},
 		render.Column{Head: "RESTORE", Drop: 2},
 		render.Column{Head: "TO RESTORE", Right: true},

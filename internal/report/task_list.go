@@ -153,7 +153,9 @@ func offsetSum(g *model.Group, t *model.Task) render.Cell {
 		return render.Dash()
 	case r.Position != nil && r.State != model.Running:
 		return render.Num(*r.Position)
-	case r.State == model.Running:
+	case r.State == model.Running && g.Kind == model.Worker:
+		return render.OptNum(r.Position)
+	case r.State == model.Running: // the sum says so, in place of a number
 		c := render.OptNum(r.Position)
 		return c.Shown("running")
 	case !r.Reported && g.Positions.Basis != "" && g.Positions.Basis != model.PositionsNone:
