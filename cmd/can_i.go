@@ -28,7 +28,8 @@ func newCanICmd(d *deps) *cobra.Command {
 		Use: "can-i [COMMAND]", Short: "Show which permissions a command needs, and which of them one has",
 		Long: `Show which permissions a command needs and which of them the login has, as the
 brokers themselves tell (authorized operations), with the ACL to ask for where one
-is missing. Without COMMAND, for all commands. With COMMAND the exit code is 3 when
+is missing. Without COMMAND, for all commands. What only groups of another kind
+need is marked so, where the group can be read. With COMMAND the exit code is 3 when
 something it cannot do without is missing.
 
 READ, WRITE, DELETE and ALTER include DESCRIBE; ALTER_CONFIGS includes
@@ -222,7 +223,7 @@ func runCanI(ctx context.Context, o *canIOptions) error {
 	if err != nil {
 		return err
 	}
-	rep := o.report(c, list, group, found)
+	rep := o.report(c, list, group, kindToAsk(ctx, c, group), found)
 	if err := o.d.show(rep); err != nil {
 		return err
 	}
@@ -232,14 +233,22 @@ func runCanI(ctx context.Context, o *canIOptions) error {
 	return reported(rep.Errors)
 }
 
-func (o *canIOptions) report(c Cluster, list []need, group string, found *kclient.Authorization) *report.CanI {
+func (o *canIOptions) report(c Cluster, list []need, group string, kind model.Kind, found *kclient.Authorization) *report.CanI {
 	who := ""
 	if d, ok := c.(interface{ Describe() string }); ok {
 		who = d.Describe()
 	}
 	out := []report.Permission{}
 	for _, n := range list {
-		out = append(out, permissions(n, group, who, found)...)
+		rows := permissions(n, group, who, found)
+		if needed := n.neededBy(kind); needed != nil {
+			for i := range rows {
+				if rows[i].Needed = needed; !*needed {
+					rows[i].Ask = nil
+				}
+			}
+		}
+		out = append(out, rows...)
 	}
 	now := o.d.now().UTC()
 	about := report.ItemOptions{TakenAt: &now}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/streamctl/streamctl/internal/kclient"
+	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
 // Names of topics are what an ACL is made of: they are shown whole, at any width,
@@ -32,5 +33,30 @@ func TestCanIShowsWholeNames(t *testing.T) {
 		if strings.Contains(got.out, "…") || strings.Contains(flat(got.out), "topic "+long+" ") {
 			t.Errorf("width %s: cut, or topics of the same rights apart\n%s", width, got.out)
 		}
+	}
+}
+
+// What only groups of another kind need is neither refused nor missing, once the
+// kind of the group is known; without it everything may be needed.
+func TestCanIKnowsTheKind(t *testing.T) {
+	refused := kclient.Authorization{
+		Cluster: kclient.Authorized{Kind: "cluster", Known: true},
+		Groups:  []kclient.Authorized{{Kind: "group", Name: "clicks", Known: true, Operations: []string{"DESCRIBE"}}},
+	}
+	describe := func(answers ...*snapshot.Snapshot) string {
+		c := &permitted{auth: refused, fakeCluster: fakeCluster{answers: answers}}
+		got := runWith(t, fakeDeps(t, c), "can-i", "mark-leaving", "-g", "clicks")
+		return flat(got.out)
+	}
+	worker, err := clicksGroup(t).Snapshot(t.Context(), kclient.DescribeQuery("clicks"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const standbys, missing = "for mark-leaving: streams groups: --raise-standbys", `missing, optional: ALTER_CONFIGS on group "clicks"`
+	if got := describe(worker); !strings.Contains(got, "ALTER_CONFIGS not needed optional "+standbys) || strings.Contains(got, missing) || strings.Contains(got, `READ on group "clicks"`) {
+		t.Errorf("a worker group: %s", got)
+	}
+	if got := describe(); !strings.Contains(got, "ALTER_CONFIGS refused optional "+standbys) || !strings.Contains(got, missing) {
+		t.Errorf("a group that cannot be read: %s", got)
 	}
 }

@@ -302,6 +302,14 @@ type permitted struct {
 	auth kclient.Authorization
 }
 
+// Snapshot tells no group where the test has none.
+func (p *permitted) Snapshot(ctx context.Context, q kclient.Query) (*snapshot.Snapshot, error) {
+	if len(p.answers) == 0 {
+		return nil, errFake
+	}
+	return p.fakeCluster.Snapshot(ctx, q)
+}
+
 func (p *permitted) Describe() string { return `SCRAM user "op"` }
 func (p *permitted) Authorized(context.Context, []string, []string) (*kclient.Authorization, error) {
 	return &p.auth, nil

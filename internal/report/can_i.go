@@ -24,8 +24,12 @@ type Permission struct {
 	Purpose   string  `json:"purpose"`
 	Required  bool    `json:"required"` // without it the command can do nothing
 	Allowed   *bool   `json:"allowed"`  // null when it cannot be told
-	Ask       *string `json:"ask"`      // the ACL to ask for, where it is refused
+	Needed    *bool   `json:"needed"`   // false: groups of this kind need it not; null: the kind is not known
+	Ask       *string `json:"ask"`      // the ACL to ask for, where it is refused and may be needed
 }
+
+// unneeded reports whether the group of that kind needs it not.
+func (p *Permission) unneeded() bool { return p.Needed != nil && !*p.Needed }
 
 // CanIOptions is what a can-i is about.
 type CanIOptions struct {
@@ -99,11 +103,13 @@ func permissionGrid(list []Permission) *render.Grid {
 		render.Column{Head: "API", In: render.InFull}, render.Column{Head: "ASK", In: render.InMachine},
 	)
 	for _, p := range list {
-		allowed := render.Bool(p.Allowed)
-		if p.Allowed != nil && !*p.Allowed {
+		allowed, required := render.Bool(p.Allowed), render.Bool(&p.Required)
+		if p.unneeded() {
+			required = required.Shown("not needed")
+		} else if p.Allowed != nil && !*p.Allowed {
 			allowed = allowed.In(render.Problem)
 		}
-		g.Row(render.Text(p.Command), render.Text(p.Operation), render.Text(p.Resource), allowed, render.Bool(&p.Required),
+		g.Row(render.Text(p.Command), render.Text(p.Operation), render.Text(p.Resource), allowed, required,
 			render.Text(p.Purpose), optText(p.API), optText(p.Ask))
 	}
 	return g

@@ -80,7 +80,7 @@ func byResource(list []Permission) []resourceRows {
 			if n := more[r+"\x00"+p.Operation+"\x00"+p.Purpose]; n > 1 {
 				p.Command += moreCommands + strconv.Itoa(n-1)
 			}
-			sign += fmt.Sprint("\x00", p.Command, "\x00", p.Operation, "\x00", p.Purpose, p.Required, p.Allowed != nil, p.Allowed != nil && *p.Allowed)
+			sign += fmt.Sprint("\x00", p.Command, "\x00", p.Operation, "\x00", p.Purpose, p.Required, p.Allowed != nil, p.Allowed != nil && *p.Allowed, p.unneeded())
 		}
 		if i, ok := at[sign]; ok {
 			out[i].resources = append(out[i].resources, r)
@@ -100,6 +100,8 @@ func permissionFacts(list []Permission, operation int) []render.Fact {
 		p := &list[i]
 		allowed, style, must := "unknown", render.Plain, "optional for "
 		switch {
+		case p.unneeded():
+			allowed, style = "not needed", render.Dim
 		case p.Allowed == nil:
 		case *p.Allowed:
 			allowed = "allowed"

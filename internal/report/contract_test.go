@@ -92,7 +92,7 @@ func contract() map[string]string {
 		"event": opening + readFields + " at group what object before after cause cause_inferred",
 		"diff":  opening + readFields + " changes changes[] changes[].object changes[].what changes[].before changes[].after",
 		"can-i": opening + readFields + " command group principal allowed permissions permissions[] " +
-			under("permissions[].", "command operation resource api purpose required allowed ask"),
+			under("permissions[].", "command operation resource api purpose required allowed needed ask"),
 		"config-test": opening + readFields + " ok steps steps[] " + under("steps[].", "step object ok took_ms detail error hint"),
 		"config-view": opening + "context file keys keys[] " + under("keys[].", "key value set source where"),
 		"contexts":    opening + "items items[] " + under("items[].", "name current bootstrap_servers bootstrap_servers[] group readonly"),

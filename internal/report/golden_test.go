@@ -145,6 +145,7 @@ func toolReports() map[string]render.Report {
 		"can-i": NewCanI([]Permission{
 			{Command: "describe group", Operation: "DESCRIBE", Resource: "group shop", API: ptr("DescribeGroups"), Purpose: "members", Required: true, Allowed: ptr(true)},
 			{Command: "describe group", Operation: "DESCRIBE", Resource: "cluster", API: ptr("DescribeLogDirs"), Purpose: "sizes in bytes", Allowed: ptr(false), Ask: ptr("DESCRIBE on the cluster for User:op")},
+			{Command: "describe group", Operation: "READ", Resource: "group shop", API: ptr("JoinGroup"), Purpose: "apps with the plug-in", Allowed: ptr(false), Needed: ptr(false)},
 		}, CanIOptions{Command: "describe group", Group: "shop", Principal: "User:op"}),
 		"can-i-all": NewCanI([]Permission{
 			{Command: "describe", Operation: "DESCRIBE", Resource: "group shop", API: ptr("DescribeGroups"), Purpose: "members", Required: true, Allowed: ptr(true)},
