@@ -47,7 +47,7 @@ func (j *Judge) farewell(s *Status, g *model.Group) {
 	default:
 		s.Left = st.Left
 	}
-	if s.Left == string(control.LeftExpired) || s.Left == string(control.LeftStopped) {
+	if s.WentExpired() || s.WentStopped() {
 		s.Cold = j.coldOf(g)
 	}
 }
@@ -65,3 +65,9 @@ func (j *Judge) coldOf(g *model.Group) []model.TaskID {
 	slices.SortFunc(out, model.TaskID.Compare)
 	return out
 }
+
+// WentExpired reports whether the instance went at its deadline.
+func (s *Status) WentExpired() bool { return s.Left == string(control.LeftExpired) }
+
+// WentStopped reports whether somebody stopped the instance before it was drained.
+func (s *Status) WentStopped() bool { return s.Left == string(control.LeftStopped) }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/plan"
 	"github.com/streamctl/streamctl/internal/progress"
@@ -165,10 +164,10 @@ func (w *Wait) Text(p *render.Page) {
 	}
 	if w.Met {
 		word, after, style := w.For, "", render.Good
-		switch st := &w.r.Status; st.Left {
-		case string(control.LeftExpired):
+		switch st := &w.r.Status; {
+		case st.WentExpired():
 			word, after, style = "gone at its deadline", w.cold(p), render.Warning
-		case string(control.LeftStopped):
+		case st.WentStopped():
 			word, after, style = "gone, stopped without being drained", w.cold(p), render.Warning
 		}
 		p.Styled(2, style, word+": "+what+" after "+render.Duration(w.r.Waited)+after)
