@@ -159,6 +159,8 @@ func (i *Instance) status(l *link) control.Status {
 		Source: control.SourceWorker, Software: "streamctl", Version: version(), At: time.Now(), Epoch: i.st.epoch, Mode: control.RebalanceMode(i.st.mode),
 		Workers: int32(len(i.st.members)), Marks: []string{}, ClientID: i.c.ClientID, Host: i.c.Host,
 	}
+	session := i.c.SessionTimeout.Milliseconds()
+	s.Session = &session
 	if whole {
 		s.ControlOffset = &offset
 	}

@@ -45,6 +45,7 @@ type Status struct {
 
 	ClientID string    // that its client ids begin with; "" where it does not say
 	Host     string    // as it calls it; "" where it does not say
+	Session  *int64    // session timeout of its members in ms; nil where it does not say
 	Left     Departure // with Tasks empty: it has closed all
 
 	Offset int64 // of the record read; not part of the value
@@ -69,6 +70,7 @@ type statusWire struct {
 	Tasks       []taskWire   `json:"tasks"`
 	ClientID    *string      `json:"client_id,omitempty"`
 	Host        *string      `json:"host,omitempty"`
+	SessionMs   *int64       `json:"session_ms,omitempty"`
 	Left        *string      `json:"left,omitempty"`
 	Round       *roundWire   `json:"round"`
 }
@@ -146,6 +148,7 @@ func (s *Status) wire() statusWire {
 		Tasks:       tasksWire(s.Tasks),
 		ClientID:    orNull(cut(s.ClientID)),
 		Host:        orNull(cut(s.Host)),
+		SessionMs:   s.Session,
 		Left:        orNull(string(s.Left)),
 		Round:       s.Round.wire(),
 	}
@@ -173,6 +176,7 @@ func DecodeStatus(value []byte) (Status, error) {
 		Tasks:       f.tasks("tasks", w.Tasks),
 		ClientID:    f.optionalText("client_id", w.ClientID),
 		Host:        f.optionalText("host", w.Host),
+		Session:     f.optionalNumber("session_ms", w.SessionMs),
 		Left:        departure(f.optionalText("left", w.Left)),
 	}
 	if w.Source != nil && s.Source != SourceWorker && s.Source != SourcePlugIn {

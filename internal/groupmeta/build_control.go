@@ -91,6 +91,7 @@ func (b *groupBuilder) applyControl() {
 		b.g.Marks = append(b.g.Marks, mark)
 	}
 	b.statusOfInstances(known, identified)
+	b.sessionOfWorkers(known)
 	b.raisedStandbys(known, identified)
 }
 
