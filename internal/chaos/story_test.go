@@ -36,5 +36,6 @@ func cluster(t *testing.T, session time.Duration) *lab.Lab {
 	}
 	t.Cleanup(l.Close)
 	l.LetTypesChange()
+	l.LetMembersExpire()
 	return l
 }

@@ -91,6 +91,7 @@ func (l *Lab) StartJob(ctx context.Context, o JobOptions) (*Job, error) {
 		return nil, err
 	}
 	l.LetTypesChange()
+	l.LetMembersExpire()
 	if err := l.cluster.CreateTopic(o.input(), int32(o.Tasks), nil); err != nil {
 		return nil, fmt.Errorf("create topic %q: %w", o.input(), err)
 	}
