@@ -10,6 +10,7 @@ import (
 	"github.com/streamctl/streamctl/internal/kclient"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
+	"github.com/streamctl/streamctl/internal/render"
 )
 
 // refreshed asks a classic group for a rebalance where that can change the
@@ -26,7 +27,7 @@ func (o *checkStopOptions) refreshed(ctx context.Context, r *reader, g *model.Gr
 		o.d.note("the answer is yes already: nothing is asked for")
 		return g, in, false, nil
 	case g.State != model.StateStable:
-		return nil, nil, false, errs.WithHint(fmt.Errorf("group %q is %s, and only a Stable group is asked for a rebalance", g.ID, g.State), "wait "+g.ID+" --for stable, then try again")
+		return nil, nil, false, errs.WithHint(fmt.Errorf("group %q is %s, and only a Stable group is asked for a rebalance", g.ID, g.State), "wait "+render.ShellWord(g.ID)+" --for stable, then try again")
 	}
 	if err := o.checkWriting(); err != nil {
 		return nil, nil, false, err

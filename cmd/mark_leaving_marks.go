@@ -272,7 +272,7 @@ func (m *marking) onCtrlC() string {
 }
 
 func (m *marking) unmarkArgs() string {
-	return shellWords(m.list()) + " -g " + shellWord(m.s.g.ID)
+	return render.ShellWords(m.list()) + " -g " + render.ShellWord(m.s.g.ID)
 }
 
 // result is the document so far.
@@ -308,7 +308,7 @@ func (m *marking) marked() report.ChangeResult {
 	}
 	if len(m.targets) == 1 {
 		res.Text = append(res.Text, report.GoodLine(fmt.Sprintf("marked: %s hands %s over and %s", m.names(), render.Count(n, "active task"), then)))
-		res.Text = append(res.Text, report.ChangeLine{Text: render.Escape(fmt.Sprintf("wait %s --for drained --instance %s waits for that; unmark %s withdraws the mark", shellWord(m.s.g.ID), shellWords(m.list()), m.unmarkArgs()))})
+		res.Text = append(res.Text, report.ChangeLine{Text: render.Escape(fmt.Sprintf("wait %s --for drained --instance %s waits for that; unmark %s withdraws the mark", render.ShellWord(m.s.g.ID), render.ShellWords(m.list()), m.unmarkArgs()))})
 	} else {
 		res.Text = append(res.Text, report.GoodLine(fmt.Sprintf("marked: %s hand %s over and %s", m.names(), render.Count(n, "active task"), each)))
 		res.Text = append(res.Text, report.ChangeLine{Text: render.Escape("the same command with --wait follows them; unmark " + m.unmarkArgs() + " withdraws the marks")})

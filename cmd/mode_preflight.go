@@ -12,6 +12,7 @@ import (
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
+	"github.com/streamctl/streamctl/internal/render"
 	"github.com/streamctl/streamctl/internal/report"
 )
 
@@ -82,7 +83,7 @@ func (w *switching) refuse(g *model.Group) error {
 	is := func(why, hint string) error { return errs.WithHint(fmt.Errorf("group %q %s", g.ID, why), hint) }
 	switch {
 	case g.Kind == model.Classic:
-		return is("is a classic Kafka Streams group: it has no modes", "mode set "+g.ID+" streams says what moving it to a streams group takes")
+		return is("is a classic Kafka Streams group: it has no modes", "mode set "+render.ShellWord(g.ID)+" streams says what moving it to a streams group takes")
 	case g.Kind == model.Streams:
 		return is("is a streams group (KIP-1071): it has no modes", "")
 	case g.Kind == model.Consumer:
@@ -92,10 +93,10 @@ func (w *switching) refuse(g *model.Group) error {
 	case len(g.Instances) == 0:
 		return is("is "+g.State+": there is nobody who could switch", "")
 	case g.State != model.StateStable:
-		return is(fmt.Sprintf("is %s: a switch begins from a group at rest", g.State), "wait "+g.ID+" --for stable, then try again")
+		return is(fmt.Sprintf("is %s: a switch begins from a group at rest", g.State), "wait "+render.ShellWord(g.ID)+" --for stable, then try again")
 	}
 	if m := w.s.state.Mode; m != nil && string(m.Mode) != g.Mode && m.Mode != w.to {
-		return is(fmt.Sprintf("is in a switch to %s, epoch %d, by %s", m.Mode, m.Epoch, m.Who), "mode get "+g.ID+" shows how far it is")
+		return is(fmt.Sprintf("is in a switch to %s, epoch %d, by %s", m.Mode, m.Epoch, m.Who), "mode get "+render.ShellWord(g.ID)+" shows how far it is")
 	}
 	return nil
 }

@@ -241,14 +241,14 @@ func (w *switching) write(ctx context.Context) error {
 	}
 	ctx, cancel := w.d.withTimeout(ctx)
 	defer cancel()
-	w.d.onStop = "the switch may have been asked for: mode get " + w.group + " shows"
+	w.d.onStop = "the switch may have been asked for: mode get " + render.ShellWord(w.group) + " shows"
 	w.asked = w.d.now() // instances act on it while it is read back
 	offsets, err := c.WriteControl(ctx, w.group, rec)
 	if err != nil {
 		return err
 	}
 	w.offset, w.record.Offset = offsets[0], offsets[0]
-	w.d.onStop = fmt.Sprintf("the switch goes on by itself, epoch %d; mode get %s shows how far it is", w.record.Epoch, w.group)
+	w.d.onStop = fmt.Sprintf("the switch goes on by itself, epoch %d; mode get %s shows how far it is", w.record.Epoch, render.ShellWord(w.group))
 	w.say(0, fmt.Sprintf("asked for: mode %s, epoch %d; Ctrl-C ends the waiting, not the switch", w.to, w.record.Epoch))
 	return nil
 }

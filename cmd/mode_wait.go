@@ -51,7 +51,7 @@ func (w *switching) wait(ctx context.Context, running bool) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, timeoutError{limit})
 	defer cancel()
-	w.d.onStop = fmt.Sprintf("the switch goes on by itself, epoch %d; mode get %s shows how far it is", w.record.Epoch, w.group)
+	w.d.onStop = fmt.Sprintf("the switch goes on by itself, epoch %d; mode get %s shows how far it is", w.record.Epoch, render.ShellWord(w.group))
 	w.begun = w.d.now()
 	a := newAwaited(w, running)
 	look := func(ctx context.Context) (*steered, error) { return w.look(ctx, true) }
@@ -242,7 +242,7 @@ func (a *awaited) finish(err error, limit time.Duration) error {
 		res.Mode.NotFollowed = a.who()
 		res.Text = append(res.Text, report.WarnLine(fmt.Sprintf("not switched yet: %s after %s", a.group, render.Duration(limit))))
 		failed = errs.WithCode(errs.WithHint(fmt.Errorf("group %q is not in mode %s with all its instances after %s", a.group, a.to, render.Duration(limit)),
-			"the switch goes on, or goes back, by itself: mode get "+a.group), errs.TimedOut)
+			"the switch goes on, or goes back, by itself: mode get "+render.ShellWord(a.group)), errs.TimedOut)
 	default:
 		line := fmt.Sprintf("switched: %s runs in mode %s, epoch %d, with %s%s", a.group, a.to, a.record.Epoch, a.present(), a.paused())
 		res.Text = append(res.Text, report.GoodLine(line))

@@ -12,6 +12,7 @@ import (
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/kclient"
 	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/render"
 	"github.com/streamctl/streamctl/internal/report"
 )
 
@@ -152,7 +153,7 @@ func (m *marking) askForRound(ctx context.Context, waits bool) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	err = errs.WithHint(fmt.Errorf("the marks are written, but no rebalance could be asked for: they take effect with the next one: %w", err), "rebalance "+m.s.g.ID+" asks for one")
+	err = errs.WithHint(fmt.Errorf("the marks are written, but no rebalance could be asked for: they take effect with the next one: %w", err), "rebalance "+render.ShellWord(m.s.g.ID)+" asks for one")
 	if waits {
 		m.d.warn(oneLine(err.Error()))
 		return nil
@@ -187,5 +188,5 @@ func (o *unmarkOptions) askForRound(ctx context.Context, n *nudge, list []withdr
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return errs.WithHint(fmt.Errorf("the marks are withdrawn, but no rebalance could be asked for: it takes effect with the next one: %w", err), "rebalance "+n.group.ID+" asks for one")
+	return errs.WithHint(fmt.Errorf("the marks are withdrawn, but no rebalance could be asked for: it takes effect with the next one: %w", err), "rebalance "+render.ShellWord(n.group.ID)+" asks for one")
 }

@@ -143,15 +143,15 @@ func (o *rebalanceOptions) refuse(g *model.Group) error {
 	is := func(why, hint string) error { return errs.WithHint(fmt.Errorf("group %q %s", g.ID, why), hint) }
 	switch {
 	case g.Kind == model.Worker:
-		return is("is a worker group: its workers ask for a round themselves as soon as a learner is ready", "wait "+g.ID+" --for converged")
+		return is("is a worker group: its workers ask for a round themselves as soon as a learner is ready", "wait "+render.ShellWord(g.ID)+" --for converged")
 	case g.Kind == model.Streams:
-		return is("is a streams group: the broker moves its tasks by itself, there is no round to ask for", "wait "+g.ID+" --for converged")
+		return is("is a streams group: the broker moves its tasks by itself, there is no round to ask for", "wait "+render.ShellWord(g.ID)+" --for converged")
 	case g.Kind != model.Classic:
 		return is(fmt.Sprintf("is a group of kind %s: it runs no stream tasks", g.Kind), "")
 	case g.State == model.StateEmpty || g.State == model.StateDead:
 		return is(fmt.Sprintf("is %s: there is nobody who could rebalance", g.State), "")
 	case g.State != model.StateStable:
-		return is(fmt.Sprintf("is %s: it rebalances already", g.State), "wait "+g.ID+" --for stable, then try again")
+		return is(fmt.Sprintf("is %s: it rebalances already", g.State), "wait "+render.ShellWord(g.ID)+" --for stable, then try again")
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/plan"
+	"github.com/streamctl/streamctl/internal/render"
 	"github.com/streamctl/streamctl/internal/report"
 )
 
@@ -155,7 +156,7 @@ func (p *replacing) take() (bool, error) {
 	if p.o.with > 0 && p.o.with != int(rec.With) {
 		return false, errs.WithHint(fmt.Errorf("a replacement by %d new instances goes on in group %q, begun by %s at %s: --with %d is another one",
 			rec.With, p.s.g.ID, rec.Who, rec.At.UTC().Format(time.RFC3339), p.o.with),
-			fmt.Sprintf("replace %s goes on with it, replace %s --abandon ends it", p.s.g.ID, p.s.g.ID))
+			fmt.Sprintf("replace %s goes on with it, replace %s --abandon ends it", render.ShellWord(p.s.g.ID), render.ShellWord(p.s.g.ID)))
 	}
 	p.rec = *rec
 	return true, nil
@@ -243,7 +244,7 @@ func (p *replacing) newMarking() *marking {
 }
 
 func (p *replacing) goesOn() string {
-	return fmt.Sprintf("the replacement stays as it is; replace %s goes on with it, replace %s --abandon ends it", p.o.group, p.o.group)
+	return fmt.Sprintf("the replacement stays as it is; replace %s goes on with it, replace %s --abandon ends it", render.ShellWord(p.o.group), render.ShellWord(p.o.group))
 }
 
 // intent says what the three steps will be.

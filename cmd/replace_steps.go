@@ -11,6 +11,7 @@ import (
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
+	"github.com/streamctl/streamctl/internal/render"
 	"github.com/streamctl/streamctl/internal/report"
 )
 
@@ -104,7 +105,7 @@ func (p *replacing) foreign(other *control.Replace) error {
 		return fmt.Errorf("the replacement of group %q was ended by somebody else", p.o.group)
 	}
 	return errs.WithHint(fmt.Errorf("another replacement of group %q was begun by %s at %s: that one counts", p.o.group, other.Who, other.At.UTC().Format(time.RFC3339)),
-		"replace "+p.o.group+" goes on with it")
+		"replace "+render.ShellWord(p.o.group)+" goes on with it")
 }
 
 // join waits until as many new instances are there as were asked for.

@@ -12,6 +12,7 @@ import (
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/kclient"
 	"github.com/streamctl/streamctl/internal/model"
+	"github.com/streamctl/streamctl/internal/render"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
@@ -172,12 +173,12 @@ func refuseMarks(g *model.Group, names []string, force bool, done string, comman
 	if len(names) == 1 {
 		name = names[0]
 	}
-	err = errs.WithHint(err, fmt.Sprintf("check stop %s -g %s says whether it may stop now, plan %s --remove %s what that would do", name, g.ID, g.ID, name))
+	err = errs.WithHint(err, fmt.Sprintf("check stop %s -g %s says whether it may stop now, plan %s --remove %s what that would do", render.ShellWord(name), render.ShellWord(g.ID), render.ShellWord(g.ID), render.ShellWord(name)))
 	if g.Kind == model.Classic {
 		err = errs.WithHint(err, "where instances have the plug-in and neither led a round since the control topic exists nor have the client tag streamctl, --force marks all the same")
 	}
 	if g.Kind == model.Classic && commands("rebalance") {
-		err = errs.WithHint(err, fmt.Sprintf("with standbys or warm-ups, rebalance %s makes those that have caught up take over", g.ID))
+		err = errs.WithHint(err, fmt.Sprintf("with standbys or warm-ups, rebalance %s makes those that have caught up take over", render.ShellWord(g.ID)))
 	}
 	return err
 }

@@ -161,11 +161,11 @@ func staleHints(s *steered, err error) error {
 			continue
 		}
 		if len(hints) == shown {
-			hints = append(hints, "and more marks of instances that are gone: describe group "+shellWord(s.g.ID))
+			hints = append(hints, "and more marks of instances that are gone: describe group "+render.ShellWord(s.g.ID))
 			break
 		}
 		l := s.state.Leaving[id]
-		hints = append(hints, oneLine(fmt.Sprintf("an instance that is gone has a mark, %s: unmark %s -g %s", setBy(&l), id, shellWord(s.g.ID))))
+		hints = append(hints, oneLine(fmt.Sprintf("an instance that is gone has a mark, %s: unmark %s -g %s", setBy(&l), id, render.ShellWord(s.g.ID))))
 	}
 	for _, h := range slices.Backward(hints) { // the outermost is shown first
 		err = errs.WithHint(err, h)
@@ -219,7 +219,7 @@ func (u *unmarking) plan(o *unmarkOptions, s *steered, w *withdrawal) {
 		}
 		u.lines = append(u.lines, line)
 		for _, x := range w.others {
-			u.lines = append(u.lines, fmt.Sprintf("an earlier %s that is gone has a mark, which does nothing: unmark %s -g %s takes it away", x.Name, x.ID, shellWord(s.g.ID)))
+			u.lines = append(u.lines, fmt.Sprintf("an earlier %s that is gone has a mark, which does nothing: unmark %s -g %s takes it away", x.Name, x.ID, render.ShellWord(s.g.ID)))
 		}
 		return
 	case w.gone:

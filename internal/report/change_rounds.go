@@ -155,7 +155,7 @@ func (a *AskedOnce) Sentences(before, after *model.Group, commands func(string) 
 			text += ", ≤" + render.Int(*n) + " records to restore as of this round"
 		}
 		if commands != nil && commands("rebalance") {
-			text += "; rebalance " + shellWord(after.ID) + " --until converged asks again as they get ready"
+			text += "; rebalance " + render.ShellWord(after.ID) + " --until converged asks again as they get ready"
 		}
 		out = append(out, text)
 	}

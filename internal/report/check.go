@@ -89,7 +89,7 @@ func (c *Check) afterwards() string {
 	if !c.o.has("remove-member") {
 		return "once the process has ended, its tasks stand still until its session timeout (45s by default) is over"
 	}
-	return "once the process has ended, remove-member " + shellWord(c.g.ID) + " --instance " + shellWord(instanceName(c.in)) +
+	return "once the process has ended, remove-member " + render.ShellWord(c.g.ID) + " --instance " + render.ShellWord(instanceName(c.in)) +
 		" hands its tasks over at once; else the broker waits for the session timeout"
 }
 

@@ -141,7 +141,7 @@ func (m *Mode) instead(p *render.Page) string {
 		if m.g.PlugIn != nil {
 			return "none: a classic Kafka Streams group; " + plugInText(p, m.g)
 		}
-		return "none: a classic Kafka Streams group, whose leader assigns; mode set " + shellWord(m.Group) + " streams says what a move to a streams group takes"
+		return "none: a classic Kafka Streams group, whose leader assigns; mode set " + render.ShellWord(m.Group) + " streams says what a move to a streams group takes"
 	case model.Streams:
 		return "none: a streams group (KIP-1071), in which the broker assigns"
 	}

@@ -136,7 +136,7 @@ func (s *planScreen) hint() string {
 	for _, r := range s.r.Rounds {
 		probing = probing || r.Trigger == plan.TriggerProbing
 	}
-	group := shellWord(s.r.Group)
+	group := render.ShellWord(s.r.Group)
 	switch {
 	case probing && has("rebalance"):
 		return "rebalance " + group + " --until converged does the same as soon as the learners are ready"

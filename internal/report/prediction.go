@@ -61,7 +61,7 @@ func (s *screen) predicted(p *Prediction) string {
 		}
 	}
 	if s.o.has("plan") {
-		text += " (plan " + shellWord(s.g.ID) + ")"
+		text += " (plan " + render.ShellWord(s.g.ID) + ")"
 	}
 	return text
 }

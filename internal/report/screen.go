@@ -217,18 +217,3 @@ func (s *screen) names(list []string, limit int) string {
 	}
 	return text
 }
-
-// shellWord quotes a name for a hint where a shell needs it.
-func shellWord(s string) string {
-	safe := s != ""
-	for i := range len(s) {
-		c := s[i]
-		if (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && !strings.ContainsRune("-_./", rune(c)) {
-			safe = false
-		}
-	}
-	if safe {
-		return s
-	}
-	return "'" + render.Escape(strings.ReplaceAll(s, "'", `'\''`)) + "'"
-}

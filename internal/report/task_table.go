@@ -60,7 +60,7 @@ func (s *screen) rest(subject string, n int) {
 		text = subject + plural(n, " stays where it is", " stay where they are")
 	}
 	if s.o.has("get tasks") {
-		text += ": streamctl get tasks -g " + shellWord(s.g.ID)
+		text += ": streamctl get tasks -g " + render.ShellWord(s.g.ID)
 	}
 	s.p.Line(2, text)
 }

@@ -1,24 +1,25 @@
-package cmd
+package render
 
 import "strings"
 
-// shellWord gives a name of a group or an instance, which an app chose, as a
+// ShellWord gives a name of a group or an instance, which an app chose, as a
 // word of a command that somebody copies into a shell: there it is this name and
-// nothing else.
-func shellWord(name string) string {
+// nothing else, and on a terminal it is safe (Escape).
+func ShellWord(name string) string {
 	plain := func(c rune) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("._-:/@%+=,", c)
 	}
 	if name != "" && strings.IndexFunc(name, func(c rune) bool { return !plain(c) }) < 0 {
 		return name
 	}
-	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	return "'" + Escape(strings.ReplaceAll(name, "'", `'\''`)) + "'"
 }
 
-func shellWords(names []string) string {
+// ShellWords gives names as words of a command, a space between two.
+func ShellWords(names []string) string {
 	words := make([]string, len(names))
 	for i, n := range names {
-		words[i] = shellWord(n)
+		words[i] = ShellWord(n)
 	}
 	return strings.Join(words, " ")
 }
