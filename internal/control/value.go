@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -83,23 +85,40 @@ func parse(value []byte, into interface{ version() *int64 }) error {
 	return nil
 }
 
+// outside gives the characters of a JSON text that are not within strings, and
+// the quotes that enclose those.
+func outside(value []byte) iter.Seq[byte] {
+	return func(yield func(byte) bool) {
+		quoted, escaped := false, false
+		for _, c := range value {
+			switch {
+			case escaped:
+				escaped = false
+				continue
+			case quoted && c != '"':
+				escaped = c == '\\'
+				continue
+			case c == '"':
+				quoted = !quoted
+			}
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
 // tooDeep reports whether brackets outside of strings are nested deeper than
 // maxDepth.
 func tooDeep(value []byte) bool {
-	depth, quoted, escaped := 0, false, false
-	for _, c := range value {
-		switch {
-		case escaped:
-			escaped = false
-		case quoted:
-			escaped, quoted = c == '\\', c != '"'
-		case c == '"':
-			quoted = true
-		case c == '{' || c == '[':
+	depth := 0
+	for c := range outside(value) {
+		switch c {
+		case '{', '[':
 			if depth++; depth > maxDepth {
 				return true
 			}
-		case c == '}' || c == ']':
+		case '}', ']':
 			depth--
 		}
 	}
@@ -108,21 +127,12 @@ func tooDeep(value []byte) bool {
 
 // longNumber reports whether a number outside of strings is longer than maxNumber.
 func longNumber(value []byte) bool {
-	n, quoted, escaped := 0, false, false
-	for _, c := range value {
-		switch {
-		case escaped:
-			escaped = false
-		case quoted:
-			escaped, quoted = c == '\\', c != '"'
-		case c == '"':
-			n, quoted = 0, true
-		case '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E':
-			if n++; n > maxNumber {
-				return true
-			}
-		default:
+	n := 0
+	for c := range outside(value) {
+		if strings.IndexByte("0123456789-+.eE", c) < 0 {
 			n = 0
+		} else if n++; n > maxNumber {
+			return true
 		}
 	}
 	return false
