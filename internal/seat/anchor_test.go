@@ -87,3 +87,51 @@ func TestAnchorThatDoesNotHold(t *testing.T) {
 	a := join(t, c, "a", anchored("anchor"))
 	together(t, a)
 }
+
+// Seats that have joined by a topic keep their places when it is deleted: rounds
+// go on, new partitions start one, and who comes joins by the sources.
+func TestAnchorIsDeleted(t *testing.T) {
+	t.Parallel()
+	c, adm := cluster(t)
+	ctx := context.Background()
+	if _, err := adm.CreateTopic(ctx, 1, 1, nil, "anchor"); err != nil {
+		t.Fatal(err)
+	}
+	a, b := join(t, c, "a", anchored("anchor")), join(t, c, "b", anchored("anchor"))
+	generation := together(t, a, b)
+	if _, err := adm.DeleteTopic(ctx, "anchor"); err != nil {
+		t.Fatal(err)
+	}
+	looked := make(chan struct{}, 100)
+	c.ControlKey(kmsg.Metadata.Int16(), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		for _, rt := range r.(*kmsg.MetadataRequest).Topics {
+			if rt.Topic != nil && *rt.Topic == "anchor" {
+				select {
+				case looked <- struct{}{}:
+				default:
+				}
+			}
+		}
+		return nil, nil, false
+	})
+	for range 4 { // both clients hear that it is gone
+		<-looked
+	}
+	a.Rejoin()
+	until(t, "another round", func() bool { return together(t, a, b) > generation })
+	parts := 0
+	leader := func() bool {
+		for _, m := range []*member{a, b} {
+			m.look(func(m *member) bool { parts = max(parts, int(m.parts[topic])); return true })
+		}
+		return parts > 0
+	}
+	until(t, "a leader knows the sources", leader)
+	had := parts
+	if _, err := adm.CreatePartitions(ctx, 2, topic); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a round with the new partitions", func() bool { return leader() && parts == had+2 })
+	together(t, a, b, join(t, c, "c", anchored("anchor")))
+}
