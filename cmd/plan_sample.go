@@ -2,8 +2,8 @@ package cmd
 
 import (
 	"context"
-	"time"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/plan"
 )
@@ -19,10 +19,8 @@ func (w *planReading) again(ctx context.Context) error {
 		ids = append(ids, g.ID)
 	}
 	w.o.d.verbose("first look done, the second in %s", w.o.d.flags.sample)
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(w.o.d.flags.sample):
+	if err := clock.Sleep(ctx, w.o.d.flags.sample); err != nil {
+		return err
 	}
 	q := w.r.describeQuery(ids)
 	s, err := w.r.cluster.Snapshot(ctx, q)

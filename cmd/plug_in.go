@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/kclient"
 	"github.com/streamctl/streamctl/internal/model"
@@ -90,10 +91,8 @@ func (n *nudge) ask(ctx context.Context, needless func(*steered) bool) error {
 		if s, err := n.r.steered(ctx, n.group.ID, true); err == nil && needless(s) {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("asking group %q for a rebalance: %w", n.group.ID, context.Cause(ctx))
-		case <-time.After(askEvery):
+		if err := clock.Sleep(ctx, askEvery); err != nil {
+			return fmt.Errorf("asking group %q for a rebalance: %w", n.group.ID, err)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/kclient"
@@ -78,10 +78,8 @@ func (r *reader) look(ctx context.Context, q kclient.Query) (*snapshot.Snapshot,
 	}
 	r.options.Earlier = s
 	r.d.verbose("first look done, the second in %s", r.d.flags.sample)
-	select {
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-time.After(r.d.flags.sample):
+	if err := clock.Sleep(ctx, r.d.flags.sample); err != nil {
+		return nil, err
 	}
 	return r.cluster.Snapshot(ctx, q)
 }

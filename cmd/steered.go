@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/kclient"
@@ -88,10 +88,8 @@ func (r *reader) settled(ctx context.Context, id string) (*steered, error) {
 			told = true
 			r.d.note("group %s is %s, and does not tell its instances now; waiting", id, s.g.State)
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("group %q is %s, and does not tell its instances: %w", id, s.g.State, context.Cause(ctx))
-		case <-time.After(askEvery):
+		if err := clock.Sleep(ctx, askEvery); err != nil {
+			return nil, fmt.Errorf("group %q is %s, and does not tell its instances: %w", id, s.g.State, err)
 		}
 	}
 }

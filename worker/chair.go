@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/seat"
@@ -87,7 +88,7 @@ func (c *chair) moveTo() {
 		if err != nil {
 			i.events.emit(Event{Kind: Trouble, Worker: c.n, Err: err})
 			i.mu.Unlock()
-			pause(i.ctx, seatRetry)
+			_ = clock.Sleep(i.ctx, seatRetry) // an instance that ends is dead first
 			i.mu.Lock()
 			continue
 		}

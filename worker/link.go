@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/controltopic"
 )
@@ -150,7 +151,7 @@ func (l *link) readUpTo(pos int64) {
 	l.offset, l.failed = pos, nil
 	l.mu.Unlock()
 	if soon := followPause(l.i.others()) - time.Since(l.read); soon > 0 && pos > 0 {
-		pause(l.i.ctx, soon)
+		_ = clock.Sleep(l.i.ctx, soon) // the follower looks at the context
 	}
 	l.read = time.Now()
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/model"
@@ -48,7 +49,9 @@ func (l *link) publish() {
 			return
 		case <-tick.C:
 		case <-l.push:
-			pause(l.i.ctx, l.i.turn())
+			if clock.Sleep(l.i.ctx, l.i.turn()) != nil {
+				return
+			}
 		}
 		l.forget(l.i.ctx, time.Now())
 		s := l.i.status(l)
@@ -60,9 +63,10 @@ func (l *link) publish() {
 			last, at, wait = same, time.Now(), 0
 		} else {
 			wait = min(max(2*wait, statusEvery), statusLater)
-			pause(l.i.ctx, wait)
 		}
-		pause(l.i.ctx, statusGap(l.i.others(), len(same)))
+		if clock.Sleep(l.i.ctx, wait+statusGap(l.i.others(), len(same))) != nil {
+			return
+		}
 	}
 }
 
@@ -273,14 +277,4 @@ func version() string {
 		return b.Main.Version
 	}
 	return ""
-}
-
-// pause waits, but not beyond ctx.
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }

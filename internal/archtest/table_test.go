@@ -23,7 +23,7 @@ func layout() []row {
 		kerr  = franz + "kerr" // names of Kafka's error codes: goes wherever kgo goes
 	)
 	// What stands below worker in the table.
-	below := list("kclient controltopic report render progress plan scenario assign groupmeta snapshot control config model errs ui")
+	below := list("kclient controltopic report render progress plan scenario assign groupmeta snapshot control config model errs ui clock")
 	return []row{
 		{pkg: "", ours: []string{"cmd", "internal/ui"}},
 		{
@@ -40,20 +40,20 @@ func layout() []row {
 		{pkg: "examples/clicks", ours: []string{"worker"}, others: []string{kgo}},
 		{
 			pkg:    "worker",
-			ours:   list("model groupmeta assign control controltopic seat taskrun"),
+			ours:   list("model groupmeta assign control controltopic seat taskrun clock"),
 			others: []string{kgo, kmsg, kerr},
 		},
 		{
 			pkg:  "internal/kclient",
-			ours: list("model errs snapshot groupmeta control controltopic config"),
+			ours: list("model errs snapshot groupmeta control controltopic config clock"),
 			// kversion and sasl are parts of kgo under other names.
 			others: []string{kgo, kadm, kmsg, kerr, franz + "kversion", franz + "sasl", "golang.org/x/sync"},
 		},
 		{pkg: "internal/seat", ours: list("model"), others: []string{kgo, kmsg, kerr}},
-		{pkg: "internal/taskrun", ours: list("model"), others: []string{kgo, kmsg, kerr, "go.etcd.io/bbolt"}},
+		{pkg: "internal/taskrun", ours: list("model clock"), others: []string{kgo, kmsg, kerr, "go.etcd.io/bbolt"}},
 		{
 			pkg:  "internal/controltopic",
-			ours: list("control errs"),
+			ours: list("control errs clock"),
 			// What kgo unpacks batches with, here within bounds.
 			others: []string{kgo, kadm, kmsg, kerr, "github.com/klauspost/compress", "github.com/pierrec/lz4/v4"},
 		},
@@ -88,6 +88,7 @@ func layout() []row {
 		{pkg: "internal/archtest", tests: true},
 		{pkg: "internal/model", pure: true},
 		{pkg: "internal/errs", pure: true},
+		{pkg: "internal/clock"},
 		// x/term gives the width of a terminal and reads answers.
 		{pkg: "internal/ui", others: []string{"github.com/mattn/go-isatty", "golang.org/x/term"}},
 	}

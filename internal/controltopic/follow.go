@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/control"
 )
 
@@ -58,7 +59,7 @@ func (t *Topic) Follow(ctx context.Context, f Follower) error {
 			try = 0
 		case errors.Is(err, errMissing):
 			w.missing()
-			sleep(ctx, missingWait)
+			_ = clock.Sleep(ctx, missingWait) // the loop looks at ctx
 		default:
 			if try > 1 || !moved(err) { // a leader that moved once is no news
 				w.fail(explain(t.name, reading, err))
@@ -66,7 +67,7 @@ func (t *Topic) Follow(ctx context.Context, f Follower) error {
 			if _, ok := errors.AsType[*TooLargeError](err); ok {
 				try = muchWork
 			}
-			sleep(ctx, min(time.Duration(try)*100*time.Millisecond, longestWait))
+			_ = clock.Sleep(ctx, min(time.Duration(try)*100*time.Millisecond, longestWait))
 		}
 	}
 	return context.Cause(ctx)

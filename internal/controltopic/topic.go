@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/errs"
 )
@@ -158,7 +159,7 @@ func (t *Topic) find(ctx context.Context) (Place, error) {
 	var before error
 	for try := 1; ; try++ {
 		at, err := t.locate(ctx)
-		if err == nil || !again(err) || !sleep(ctx, backoff(try)) {
+		if err == nil || !again(err) || clock.Sleep(ctx, backoff(try)) != nil {
 			return at, ended(ctx, err, before)
 		}
 		before = err
@@ -169,7 +170,7 @@ func (t *Topic) find(ctx context.Context) (Place, error) {
 func (t *Topic) appear(ctx context.Context) (Place, error) {
 	for try := 1; ; try++ {
 		at, err := t.find(ctx)
-		if !errors.Is(err, errMissing) || !sleep(ctx, backoff(try)) {
+		if !errors.Is(err, errMissing) || clock.Sleep(ctx, backoff(try)) != nil {
 			return at, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/control"
 )
 
@@ -66,7 +67,7 @@ func readWhole(ctx context.Context, send Send, at Place, retry func(error) bool,
 		if err == nil || !retry(err) && !errors.Is(err, kerr.OffsetOutOfRange) {
 			return c, at, ended(ctx, err, before)
 		}
-		if try > 1 && !sleep(ctx, backoff(try)) {
+		if try > 1 && clock.Sleep(ctx, backoff(try)) != nil {
 			return Contents{}, at, err
 		}
 		before = err
@@ -116,7 +117,7 @@ func readOnce(ctx context.Context, send Send, at Place, u *unpacker) (Contents, 
 				c.End = end
 			}
 		}
-		if len(a.records) == 0 && c.End < end && !sleep(ctx, emptyPause) {
+		if len(a.records) == 0 && c.End < end && clock.Sleep(ctx, emptyPause) != nil {
 			return Contents{}, context.Cause(ctx)
 		}
 	}
@@ -130,15 +131,3 @@ func readOnce(ctx context.Context, send Send, at Place, u *unpacker) (Contents, 
 const emptyPause = 20 * time.Millisecond
 
 func backoff(try int) time.Duration { return min(time.Duration(try)*50*time.Millisecond, time.Second) }
-
-// sleep waits, and reports false when ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}

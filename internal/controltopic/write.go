@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/errs"
 )
@@ -140,7 +141,7 @@ func (t *Topic) readBack(ctx context.Context, want control.Record, offset int64)
 		} else if !again(err) && !errors.Is(err, kerr.OffsetOutOfRange) {
 			break
 		}
-		if !sleep(ctx, backoff(try)) {
+		if clock.Sleep(ctx, backoff(try)) != nil {
 			return ended(ctx, context.Cause(ctx), err)
 		}
 		before = err

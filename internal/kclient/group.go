@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
@@ -102,7 +103,7 @@ func (r *run) readParts(ctx context.Context) {
 		r.ask(ctx, pending)
 		r.judge(pending)
 		pending = r.pending()
-		if len(pending) == 0 || !sleep(ctx, r.pause(pending, try)) {
+		if len(pending) == 0 || clock.Sleep(ctx, r.pause(pending, try)) != nil {
 			break
 		}
 	}

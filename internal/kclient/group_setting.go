@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/errs"
 )
 
@@ -127,7 +128,7 @@ func (c *Client) awaitSetting(ctx context.Context, group, key string, value *str
 		if value == nil && !s.Own || value != nil && s.Own && s.Value == *value {
 			return nil
 		}
-		if !sleep(ctx, settingEvery) {
+		if clock.Sleep(ctx, settingEvery) != nil {
 			return &UnseenSettingError{group, key, s}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
@@ -94,7 +95,7 @@ func (r *run) listOne(ctx context.Context, node int32) (*kmsg.ListGroupsResponse
 			return nil, err
 		}
 		resp := kresp.(*kmsg.ListGroupsResponse)
-		if !isCoordinatorError(resp.ErrorCode) || !sleep(ctx, backoff(try)) {
+		if !isCoordinatorError(resp.ErrorCode) || clock.Sleep(ctx, backoff(try)) != nil {
 			return resp, codeError(resp.ErrorCode)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
 
@@ -50,7 +51,7 @@ func (r *run) readLogs(ctx context.Context) {
 	giveUp := time.Now().Add(leaderWithin)
 	for try := 1; len(todo) > 0; try++ {
 		again := r.askLogs(ctx, todo)
-		if len(again) == 0 || time.Now().After(giveUp) || !sleep(ctx, backoff(try)) {
+		if len(again) == 0 || time.Now().After(giveUp) || clock.Sleep(ctx, backoff(try)) != nil {
 			break
 		}
 		todo = r.newLeaders(ctx, again)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/streamctl/streamctl/internal/clock"
 )
 
 const sendTries = 3
@@ -41,7 +43,7 @@ func (c *Client) sendOn(ctx context.Context, b *kgo.Broker, req kmsg.Request) (k
 		if try == sendTries || isTimeout(err) || !kgo.IsRetryableBrokerErr(err) {
 			return nil, err
 		}
-		if !sleep(ctx, time.Duration(try)*20*time.Millisecond) {
+		if clock.Sleep(ctx, time.Duration(try)*20*time.Millisecond) != nil {
 			return nil, context.Cause(ctx)
 		}
 	}
@@ -137,18 +139,6 @@ func (c *Client) anyOrder() []int32 {
 		}
 	}
 	return ids
-}
-
-// sleep waits, and reports false when ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }
 
 // stage is ctx with a deadline that leaves a share of the time that is left to

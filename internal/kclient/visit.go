@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
@@ -262,7 +263,7 @@ func (v *visiting) settle(ctx context.Context) error {
 		if err != nil && !isMoving(err) {
 			return &VisitError{Group: v.group, Why: "the visitor has left, what came after is not known", Err: err}
 		}
-		if !sleep(ctx, settlePoll) {
+		if clock.Sleep(ctx, settlePoll) != nil {
 			return context.Cause(ctx)
 		}
 	}

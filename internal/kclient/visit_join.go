@@ -8,6 +8,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/streamctl/streamctl/internal/clock"
 )
 
 // Reasons that a broker from 3.2 on writes into its log.
@@ -84,7 +86,7 @@ func (v *visiting) leave(ctx context.Context) error {
 			v.visit.Gone = true
 			return nil
 		}
-		if !isMoving(last) || !sleep(ctx, backoff(try)) {
+		if !isMoving(last) || clock.Sleep(ctx, backoff(try)) != nil {
 			break
 		}
 	}

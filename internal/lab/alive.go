@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/snapshot"
 )
@@ -82,10 +83,10 @@ func (l *Lab) enliven(ctx context.Context, a Alive) error {
 	}
 	// A member that was late may have started one more round: the first in the
 	// life of the group is the one after that.
-	err := pause(ctx, min(2*a.Heartbeat, formTime))
+	err := clock.Sleep(ctx, min(2*a.Heartbeat, formTime))
 	g.next()
 	if len(a.Dead) > 0 { // they notice at their next heartbeat
-		err = errors.Join(err, pause(ctx, 2*a.Heartbeat))
+		err = errors.Join(err, clock.Sleep(ctx, 2*a.Heartbeat))
 	}
 	return err
 }
@@ -193,7 +194,7 @@ func (g *aliveGroup) run(ctx context.Context, m *snapshot.ClassicMember) error {
 			return nil
 		} else if errors.Is(err, kerr.UnknownMemberID) || errors.Is(err, kerr.FencedInstanceID) {
 			id = ""
-			if err := pause(ctx, g.a.Rejoin); err != nil {
+			if err := clock.Sleep(ctx, g.a.Rejoin); err != nil {
 				return err
 			}
 		} else if err != nil {
@@ -225,7 +226,7 @@ func (g *aliveGroup) join(ctx context.Context, c *conn, m *snapshot.ClassicMembe
 		}
 		lead := resp.LeaderID == id
 		if lead && !g.complete() && len(resp.Members) < g.want {
-			if err := pause(ctx, time.Millisecond); err != nil { // a leader that joins again starts another round
+			if err := clock.Sleep(ctx, time.Millisecond); err != nil { // a leader that joins again starts another round
 				return "", 0, err
 			}
 			continue
@@ -293,7 +294,7 @@ func (g *aliveGroup) sync(ctx context.Context, c *conn, m *snapshot.ClassicMembe
 // beat sends heartbeats until a round begins (nil), or the member is out.
 func (g *aliveGroup) beat(ctx context.Context, c *conn, m *snapshot.ClassicMember, id string, generation int32) error {
 	for {
-		if err := pause(ctx, g.a.Heartbeat); err != nil {
+		if err := clock.Sleep(ctx, g.a.Heartbeat); err != nil {
 			return err
 		}
 		if g.isDead(m) {

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/worker"
 )
 
@@ -161,8 +162,8 @@ func (j *Job) settled() bool {
 
 func (j *Job) until(ctx context.Context, holds func() bool) error {
 	for !holds() {
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
-			return context.Cause(ctx)
+		if err := clock.Sleep(ctx, 20*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/streamctl/streamctl/internal/clock"
 )
 
 // replaySession is how long a replayed member stays in its group without a
@@ -80,7 +82,7 @@ func (r *round) joinOne(ctx context.Context, c *conn, i int) (string, error) {
 		lead := resp.LeaderID == id
 		if lead && len(resp.Members) < len(r.members) {
 			// Not all are here: ask for another round. A leader's join starts one.
-			if err := pause(ctx, time.Millisecond); err != nil {
+			if err := clock.Sleep(ctx, time.Millisecond); err != nil {
 				return "", err
 			}
 			continue
@@ -181,13 +183,4 @@ func (r *round) leave(ctx context.Context, ids []string) error {
 		return err
 	}
 	return kerr.ErrorForCode(raw.(*kmsg.LeaveGroupResponse).ErrorCode)
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/model"
 )
 
@@ -73,7 +74,7 @@ const askWait = 30 * time.Second
 
 // askCommitted answers the questions that have come up.
 func (h *Host) askCommitted() {
-	time.Sleep(askTogether)
+	_ = clock.Sleep(h.ctx, askTogether) // all who wait get the error of a host that ends
 	h.mu.Lock()
 	list := h.questions
 	h.questions = nil
@@ -221,11 +222,7 @@ func (h *Host) askCoordinator(ctx context.Context, req *kmsg.OffsetFetchRequest)
 		if !kerr.IsRetriable(err) || try == coordinatorTries {
 			return resp, err
 		}
-		t := time.NewTimer(pause)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
+		if clock.Sleep(ctx, pause) != nil {
 			return nil, err
 		}
 		pause *= 2

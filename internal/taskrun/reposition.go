@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/model"
 )
 
@@ -27,12 +28,7 @@ func (h *Host) reposition(s *stint, tp model.TopicPartition) {
 		h.trouble(s.t, fmt.Errorf("input \"%s\": %w", tp, why))
 	}
 	if to == next { // nothing is known, or it is in the log again
-		pause := time.NewTimer(errorPause)
-		defer pause.Stop()
-		select {
-		case <-pause.C:
-		case <-h.ctx.Done():
-		}
+		_ = clock.Sleep(h.ctx, errorPause) // a job of a host that ends is never run
 	}
 	h.inputs.do(func() {
 		if h.byInput[tp] == s {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"time"
+
+	"github.com/streamctl/streamctl/internal/clock"
 )
 
 // flush waits until all changelog writes are acknowledged.
@@ -194,12 +196,8 @@ func (s *stint) finish() error {
 			return err
 		}
 		s.h.trouble(s.t, err)
-		t := time.NewTimer(firstPause)
-		select {
-		case <-t.C:
-		case <-s.a.ctx.Done():
-			t.Stop()
-			return errors.Join(err, s.a.ctx.Err())
+		if ended := clock.Sleep(s.a.ctx, firstPause); ended != nil {
+			return errors.Join(err, ended)
 		}
 	}
 }

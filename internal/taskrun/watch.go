@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/model"
 )
 
@@ -77,12 +78,7 @@ const askTogether = 10 * time.Millisecond
 
 // gather waits for others that ask for a look; it serves them all.
 func (h *Host) gather() {
-	t := time.NewTimer(askTogether)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-h.ctx.Done():
-	}
+	_ = clock.Sleep(h.ctx, askTogether) // whose end the watch looks at
 	select {
 	case <-h.looks:
 	default:
