@@ -46,9 +46,9 @@ func runDocs(root *cobra.Command, o *docsOptions) error {
 	if err := os.MkdirAll(o.dir, 0o755); err != nil {
 		return fmt.Errorf("docs: %w", err)
 	}
-	tag(root)
 	if o.format == "man" {
-		return doc.GenManTree(root, &doc.GenManHeader{Title: "STREAMCTL", Section: "1", Source: "streamctl"}, o.dir)
+		forPages(root)
+		return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "streamctl"}, o.dir)
 	}
 	pages, err := markdownPages(root)
 	if err != nil {
@@ -62,19 +62,20 @@ func runDocs(root *cobra.Command, o *docsOptions) error {
 	return nil
 }
 
-// tag leaves the date out of every page, so that the same tree gives the same
-// pages.
-func tag(c *cobra.Command) {
+// forPages makes a tree of commands fit for pages: long texts are markdown, and
+// no page has a date, so that the same tree gives the same pages.
+func forPages(c *cobra.Command) {
 	c.DisableAutoGenTag = true
+	c.Long = pageText(c.Long)
 	for _, k := range c.Commands() {
-		tag(k)
+		forPages(k)
 	}
 }
 
 // markdownPages gives the name of each markdown page with its text. A test
 // compares them with docs/cli.
 func markdownPages(root *cobra.Command) (map[string]string, error) {
-	tag(root)
+	forPages(root)
 	pages := map[string]string{}
 	var walk func(*cobra.Command) error
 	walk = func(c *cobra.Command) error {

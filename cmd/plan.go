@@ -50,14 +50,22 @@ totals that differ have a range.
 
 Changes, all in one round, each repeatable:
 
-  --add N[xTHREADS][,id=UUID][,name=NAME][,rack=RACK][,state=all|TASKS]
-  --remove INSTANCE[,how=stop|kill|leave]
-  --leaving INSTANCE     a marked instance hands over and goes; streams groups: how
-                         many standbys that takes, raised and put back
-  --bounce INSTANCE      stop it and start it again
-  --threads INSTANCE=N   more or fewer threads
-  --partitions TOPIC=N   more partitions of an input topic
-  --set KEY=VALUE        a setting of the application
+  --add N[xTHREADS][,…]        new instances join: 2, or 2x4 for four threads each
+  --remove INSTANCE[,how=HOW]  an instance goes
+  --leaving INSTANCE           a marked instance hands over and goes; streams
+                               groups: how many standbys that takes, raised and
+                               put back
+  --bounce INSTANCE[,…]        stop it and start it again
+  --threads INSTANCE=N         more or fewer threads
+  --partitions TOPIC=N         more partitions of an input topic
+  --set KEY=VALUE              a setting of the application
+
+--add also takes id=UUID, name=NAME and rack=RACK, and state=all or
+state=0_1,0_2 for what is on the new disks already. HOW is stop, it is closed
+(the default; a classic one does not leave its group then, and its tasks wait
+for the session timeout), kill, it is gone without a word, or leave, it leaves
+the group or is thrown out. --bounce takes threads=N, and static for an
+instance with a group.instance.id.
 
 Times need a restore rate: --restore-rate gives it, --sample D measures it, by
 looking twice, D apart, at a group that restores and reports how far it is (streams

@@ -31,7 +31,7 @@ type changeFlag struct {
 
 func changeFlags() []changeFlag {
 	return []changeFlag{
-		{name: "add", usage: "`instances` that join: N[xTHREADS][,id=UUID][,name=NAME][,rack=RACK][,state=all|TASKS]"},
+		{name: "add", usage: "`instances` that join: N or NxTHREADS, with options as above"},
 		{name: "remove", usage: "`instance` that goes: NAME[,how=stop|kill|leave]"},
 		{name: "leaving", usage: "`instance` that is marked as leaving (not classic groups without the plug-in)"},
 		{name: "bounce", usage: "`instance` that is restarted: NAME[,threads=N][,static]"},

@@ -47,6 +47,7 @@ stronger than the configuration file.`,
 	root.Version = buildVersion()
 	root.SetVersionTemplate("streamctl {{.Version}}\n")
 	root.SetUsageFunc(usageOf(d))
+	root.SetHelpFunc(helpOf(d))
 	bindGlobals(root, &d.flags)
 	root.AddCommand(
 		newGetCmd(d), newListCmd(d), newDescribeCmd(d),
