@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -48,7 +47,7 @@ type target struct {
 // add takes an instance. One that is marked already keeps its mark: only a
 // timeout or a reason that was given changes its record.
 func (m *marking) add(in *model.Instance) error {
-	if !isUUID(in.ID) {
+	if !control.IsUUID(in.ID) {
 		return fmt.Errorf("instance %q has no id that could be marked: its metadata could not be read", in.Name)
 	}
 	now := m.d.now().UTC()
@@ -320,13 +319,5 @@ func (m *marking) marked() report.ChangeResult {
 func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	h := hex.EncodeToString(b[:])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
-}
-
-// isUUID reports whether an instance has an id that a mark can name.
-func isUUID(id string) bool {
-	kind, _ := control.ParseKey(control.KeyLeaving(id))
-	return kind == control.KindLeaving
+	return control.UUID(b)
 }

@@ -107,7 +107,7 @@ func (c *change) putStandbysBack(ctx context.Context, r *reader, group string, r
 	// The record goes last: as long as it is there, what is missing can be done.
 	var records []control.Record
 	for _, id := range marks {
-		if isUUID(id) {
+		if control.IsUUID(id) {
 			records = append(records, control.Withdrawal(id))
 		}
 	}

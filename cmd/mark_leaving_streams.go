@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/kclient"
 	"github.com/streamctl/streamctl/internal/model"
@@ -126,7 +127,7 @@ func (d *streamsDrain) resolve(ended bool) error {
 		if err != nil {
 			return resolveError(err)
 		}
-		if !isUUID(in.ID) {
+		if !control.IsUUID(in.ID) {
 			return fmt.Errorf("instance %q has the process id %q, which is no UUID: it cannot be marked", in.Name, in.ID)
 		}
 		if d.marks(in.ID) {

@@ -83,7 +83,7 @@ func TestMarkLeavingWritesMarks(t *testing.T) {
 	}
 	l, err := control.DecodeLeaving(c.written[0].Value)
 	if err != nil || c.written[0].Key != "leaving/"+podA || l.Who != "alice@ops-1" || l.Reason != "node drain" || l.Timeout == nil || *l.Timeout != 90*time.Second ||
-		l.Deadline == nil || !isUUID(l.Mark) {
+		l.Deadline == nil || !control.IsUUID(l.Mark) {
 		t.Errorf("%+v, %v", l, err)
 	}
 	c.written = nil

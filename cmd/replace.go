@@ -173,7 +173,7 @@ func (p *replacing) begin() error {
 		in := &p.s.g.Instances[i]
 		switch {
 		case p.s.leaves(in):
-		case !isUUID(in.ID):
+		case !control.IsUUID(in.ID):
 			return fmt.Errorf("instance %q has no id that could be marked: its metadata could not be read", in.Name)
 		default:
 			p.rec.Old = append(p.rec.Old, in.ID)
@@ -194,7 +194,7 @@ func (p *replacing) old() []*model.Instance {
 
 func (p *replacing) fresh() []*model.Instance {
 	return p.instances(func(in *model.Instance) bool {
-		return isUUID(in.ID) && !slices.Contains(p.rec.Old, in.ID) && !p.s.leaves(in)
+		return control.IsUUID(in.ID) && !slices.Contains(p.rec.Old, in.ID) && !p.s.leaves(in)
 	})
 }
 

@@ -100,7 +100,7 @@ func (s *steered) identified() bool {
 	if s.g.State != model.StatePreparingRebalance && s.g.State != model.StateCompletingRebalance {
 		return true
 	}
-	return !slices.ContainsFunc(s.g.Instances, func(in model.Instance) bool { return !isUUID(in.ID) })
+	return !slices.ContainsFunc(s.g.Instances, func(in model.Instance) bool { return !control.IsUUID(in.ID) })
 }
 
 // controlState is what the control records of a group add up to.

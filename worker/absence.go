@@ -57,7 +57,7 @@ func (l *link) forget(ctx context.Context, now time.Time) {
 	l.mu.Unlock()
 	for _, id := range l.absent.due(now, with, in, kept) {
 		ctx, cancel := context.WithTimeout(ctx, writeWait)
-		_, err := l.topic.Write(ctx, control.Record{Key: control.KeyStatus(id)})
+		_, err := l.topic.Write(ctx, control.NoStatus(id))
 		cancel()
 		if err != nil {
 			l.absent[id] = now.Add(forgetRetry - kept)

@@ -2,13 +2,14 @@ package worker
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/streamctl/streamctl/internal/control"
 )
 
 // identityFile holds the UUID of the instance, so that it survives a restart.
@@ -33,7 +34,7 @@ func identity(dir string) (string, error) {
 		return "", fmt.Errorf("instance id: %w", err)
 	}
 	id := strings.TrimSpace(string(raw))
-	if !isUUID(id) {
+	if !control.IsUUID(id) {
 		return "", fmt.Errorf("%q holds no instance id (a UUID in lower case): remove it to get a new one", path)
 	}
 	return id, nil
@@ -61,20 +62,5 @@ func writeIdentity(path, id string) error {
 func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	h := hex.EncodeToString(b[:])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
-}
-
-func isUUID(s string) bool {
-	if len(s) != 36 || s != strings.ToLower(s) {
-		return false
-	}
-	for _, at := range []int{8, 13, 18, 23} {
-		if s[at] != '-' {
-			return false
-		}
-	}
-	_, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
-	return err == nil
+	return control.UUID(b)
 }

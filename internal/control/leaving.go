@@ -32,7 +32,7 @@ type leavingWire struct {
 
 // Record gives the record that marks an instance, by its UUID.
 func (l Leaving) Record(instance string) (Record, error) {
-	if !isUUID(instance) {
+	if !IsUUID(instance) {
 		return Record{}, notUUID(instance)
 	}
 	w := leavingWire{schema: ours(), Mark: &l.Mark, At: written(l.At), Who: &l.Who, Reason: orNull(l.Reason), Name: orNull(cut(l.Name))}

@@ -1,9 +1,6 @@
 package control
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // Record is one record of the control topic as it was read, or is to be
 // written.
@@ -66,35 +63,11 @@ func ParseKey(key string) (kind Kind, instance string) {
 	case KeyReplace:
 		return KindReplace, ""
 	}
-	if id, ok := strings.CutPrefix(key, leavingPrefix); ok && isUUID(id) {
+	if id, ok := strings.CutPrefix(key, leavingPrefix); ok && IsUUID(id) {
 		return KindLeaving, id
 	}
-	if id, ok := strings.CutPrefix(key, statusPrefix); ok && isUUID(id) {
+	if id, ok := strings.CutPrefix(key, statusPrefix); ok && IsUUID(id) {
 		return KindStatus, id
 	}
 	return KindOther, ""
-}
-
-func notUUID(instance string) error {
-	return fmt.Errorf("instance %q: there are records only for instances named by a UUID in lower case", instance)
-}
-
-// isUUID reports whether s is a UUID in its usual form, in lower case.
-func isUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case '0' <= c && c <= '9', 'a' <= c && c <= 'f':
-		default:
-			return false
-		}
-	}
-	return true
 }

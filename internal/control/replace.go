@@ -59,7 +59,7 @@ func DecodeReplace(value []byte) (Replace, error) {
 		Reason: f.optionalText("reason", w.Reason),
 	}
 	for i := range r.Old {
-		if !isUUID(r.Old[i]) {
+		if !IsUUID(r.Old[i]) {
 			f.wrong(at("old", i), "is not a UUID in lower case")
 		}
 	}

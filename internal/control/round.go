@@ -208,7 +208,7 @@ func (f *fields) roundInstance(w *roundInstanceWire) RoundInstance {
 		Marks:   f.ids("marks", w.Marks, maxMarks),
 		Tasks:   f.roundTasks("tasks", w.Tasks),
 	}
-	if w.ID != nil && !isUUID(i.ID) {
+	if w.ID != nil && !IsUUID(i.ID) {
 		f.wrong("id", "is not a UUID in lower case")
 	}
 	return i

@@ -84,7 +84,7 @@ type controlWire struct {
 // What makes it too large for a record is left out, least important first:
 // positions and ends of tasks, then the round, then the tasks.
 func (s Status) Record(instance string) (Record, error) {
-	if !isUUID(instance) {
+	if !IsUUID(instance) {
 		return Record{}, notUUID(instance)
 	}
 	value, err := s.Value()
