@@ -17,7 +17,20 @@ final class ClientConfigs {
   private static final Set<String> NOT_OURS = new HashSet<>(Arrays.asList("group.id", "group.instance.id", "group.protocol",
       "group.remote.assignor", "partition.assignment.strategy", "interceptor.classes", "metric.reporters", "client.rack"));
 
+  private static final long DAY_MS = 86_400_000L;
+
   private ClientConfigs() {}
+
+  /** Two clients with these settings reach the same brokers in the same way, whichever threads of the app lead. */
+  static boolean same(Map<String, Object> a, Map<String, Object> b) {
+    return withoutName(a).equals(withoutName(b));
+  }
+
+  private static Map<String, Object> withoutName(Map<String, Object> configs) {
+    Map<String, Object> out = new HashMap<>(configs);
+    out.remove("client.id");
+    return out;
+  }
 
   static Map<String, Object> consumer(Map<String, ?> app) {
     Map<String, Object> out = common(app);
@@ -27,6 +40,9 @@ final class ClientConfigs {
     out.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, "false");
     out.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
     out.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_uncommitted");
+    // What an app sets for much at a time would keep a round waiting for a few records.
+    out.put(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, 1);
+    out.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 500);
     return out;
   }
 
@@ -44,6 +60,8 @@ final class ClientConfigs {
     out.put(ProducerConfig.LINGER_MS_CONFIG, 0);
     out.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, ms);
     out.put(ProducerConfig.BUFFER_MEMORY_CONFIG, 4L << 20);
+    // Only a write asks for the topic: a broker may make one anew, when it is asked, that somebody deleted.
+    out.put(ProducerConfig.METADATA_MAX_AGE_CONFIG, DAY_MS);
     return out;
   }
 
@@ -59,6 +77,7 @@ final class ClientConfigs {
       }
     });
     out.put("client.id", app.get("client.id") + "-streamctl");
+    out.put("enable.metrics.push", "false"); // to brokers, which would take ours for one more instance of the app
     return out;
   }
 }

@@ -3,8 +3,9 @@ package io.github.streamctl.streams;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
@@ -31,18 +32,28 @@ final class ControlReader {
     }
   }
 
-  private final Supplier<Consumer<byte[], byte[]>> consumers;
+  private final Function<Map<String, Object>, Consumer<byte[], byte[]>> consumers;
   private final TopicPartition partition;
+  private volatile Map<String, Object> configs = Collections.emptyMap();
+  private Map<String, Object> opened; // the settings of the consumer
   private Consumer<byte[], byte[]> consumer;
   private ControlView view = new ControlView();
-  private long wholeAt;
+  private long wholeAt = System.nanoTime();
 
   /** The topic exists, as the last answer had it that said so. */
   volatile boolean exists;
 
-  ControlReader(Supplier<Consumer<byte[], byte[]>> consumers, String topic) {
+  /** How many partitions it has; only the first one is read. */
+  volatile int partitions;
+
+  ControlReader(Function<Map<String, Object>, Consumer<byte[], byte[]>> consumers, String topic) {
     this.consumers = consumers;
     this.partition = new TopicPartition(topic, 0);
+  }
+
+  /** Sets what the next read connects with; a consumer with other settings is closed then. */
+  void use(Map<String, Object> configs) {
+    this.configs = configs;
   }
 
   /**
@@ -52,35 +63,59 @@ final class ControlReader {
    */
   ControlView read(Duration within) throws Unreadable {
     long until = System.nanoTime() + within.toNanos();
+    boolean before = exists;
     try {
-      if (consumer == null) {
-        consumer = consumers.get();
-        view = new ControlView();
-        wholeAt = System.nanoTime() - WHOLE_AGAIN_NS;
-      }
-      List<PartitionInfo> partitions = consumer.partitionsFor(partition.topic(), left(until));
-      exists = partitions != null && !partitions.isEmpty();
-      if (!exists) {
-        close();
+      open();
+      List<PartitionInfo> found = consumer.partitionsFor(partition.topic(), left(until));
+      partitions = found == null ? 0 : found.size();
+      exists = false; // what is found may be what the consumer knows from before
+      if (partitions == 0) {
+        consumer.assign(Collections.emptySet());
+        startOver();
         return null;
       }
-      readTo(until);
+      long end = end(until);
+      exists = true;
+      readTo(end, until);
       return view.copy();
     } catch (TimeoutException e) {
       throw new Unreadable("topic \"" + partition.topic() + "\" cannot be read: " + e.getMessage(), e);
     } catch (AuthorizationException e) {
       close();
+      exists = before; // to ask for it in this way makes none
       throw new Unreadable("not allowed to read topic \"" + partition.topic() + "\": needs READ and DESCRIBE on it", e);
     } catch (KafkaException e) {
       close();
-      throw new Unreadable("topic \"" + partition.topic() + "\" cannot be read: " + e.getMessage(), e);
+      throw new Unreadable("topic \"" + partition.topic() + "\" cannot be read: " + Trouble.why(e), e);
     }
   }
 
-  private void readTo(long until) {
+  private void open() {
+    Map<String, Object> wanted = configs;
+    if (consumer != null && !ClientConfigs.same(wanted, opened)) {
+      close();
+    }
+    if (consumer == null) {
+      consumer = consumers.apply(wanted);
+      opened = wanted;
+    }
+  }
+
+  private long end(long until) {
     Set<TopicPartition> one = Collections.singleton(partition);
     consumer.assign(one);
-    long end = consumer.endOffsets(one, left(until)).get(partition);
+    Duration left = left(until);
+    try {
+      return consumer.endOffsets(one, left).get(partition);
+    } catch (TimeoutException e) {
+      // So it is with a topic that was deleted, too: the consumer knows it from before. A new one asks.
+      drop();
+      throw e;
+    }
+  }
+
+  private void readTo(long end, long until) {
+    Set<TopicPartition> one = Collections.singleton(partition);
     // An end below what was read: the topic was made anew.
     if (end < view.position || System.nanoTime() - wholeAt >= WHOLE_AGAIN_NS) {
       startOver();
@@ -117,7 +152,13 @@ final class ControlReader {
     return Duration.ofNanos(ns);
   }
 
+  /** Ends the connections; the next read starts anew. */
   void close() {
+    drop();
+    startOver();
+  }
+
+  private void drop() {
     if (consumer != null) {
       try {
         consumer.close(Duration.ZERO);

@@ -211,8 +211,12 @@ public final class LearnerTaskAssignor implements TaskAssignor {
 
   @Override
   public void onAssignmentComputed(GroupAssignment assignment, GroupSubscription subscription, AssignmentError error) {
-    if (error != AssignmentError.NONE || !session.exists()) {
-      return; // nobody but streamctl makes the topic
+    if (error != AssignmentError.NONE) {
+      return;
+    }
+    if (!session.exists()) {
+      session.publisher.rest(); // nobody but streamctl makes the topic
+      return;
     }
     StatusRecord said = status;
     List<String> gone = departed;

@@ -3,6 +3,7 @@ package io.github.streamctl.streams;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -11,7 +12,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.clients.producer.KafkaProducer;
+import java.util.function.Function;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -20,22 +21,40 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes records to a control topic that exists, on a thread of its own: nobody waits for it, and what fails is logged
- * and gone. While one writing is under way only the newest other one waits.
+ * and gone. While one writing is under way only the newest other one waits. The producer lives as long as the thread,
+ * that is until nothing was written for a while.
  */
 final class Publisher {
   private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
 
-  private final Map<String, Object> configs;
+  /** A producer, and the settings that it was made with. */
+  private static final class Open {
+    final Producer<byte[], byte[]> producer;
+    final Map<String, Object> configs;
+
+    Open(Producer<byte[], byte[]> producer, Map<String, Object> configs) {
+      this.producer = producer;
+      this.configs = configs;
+    }
+  }
+
+  private final Function<Map<String, Object>, Producer<byte[], byte[]>> producers;
   private final String topic;
-  private final ThreadPoolExecutor writer = new ThreadPoolExecutor(1, 1, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(1),
-      r -> Session.daemon(r, "streamctl-control-writer"), new ThreadPoolExecutor.DiscardOldestPolicy());
+  private final ThreadLocal<Open> open = new ThreadLocal<>(); // of the writer's thread
+  private final ThreadPoolExecutor writer;
+  private final Trouble trouble;
+  private volatile Map<String, Object> configs = Collections.emptyMap();
 
   /** Why the last writing failed, null when it did not. */
   volatile String error;
 
-  Publisher(Map<String, Object> configs, String topic) {
-    this.configs = configs;
+  /** Idle: after so long without a writing the thread ends, and the connections with it. */
+  Publisher(Function<Map<String, Object>, Producer<byte[], byte[]>> producers, String topic, Duration idle) {
+    this.producers = producers;
     this.topic = topic;
+    trouble = new Trouble(LOG, "topic \"" + topic + "\" can be written again");
+    writer = new ThreadPoolExecutor(1, 1, idle.toMillis(), TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(1),
+        r -> Session.daemon(() -> whileOpen(r), "streamctl-control-writer"), new ThreadPoolExecutor.DiscardOldestPolicy());
     writer.allowCoreThreadTimeOut(true);
   }
 
@@ -50,38 +69,81 @@ final class Publisher {
     }
   }
 
+  /** Sets what the next writing connects with. */
+  void use(Map<String, Object> configs) {
+    this.configs = configs;
+  }
+
   /** Has the records made and written later. */
   void publish(Callable<List<Entry>> records) {
     writer.execute(() -> write(records));
   }
 
-  // A producer for each writing: one that lives on would ask for the topic's metadata again, and with that a broker
-  // may make a topic anew that somebody deleted.
+  /** Ends the connections when there is no topic: a producer that loses one asks for the topics that it knows. */
+  void rest() {
+    if (writer.getPoolSize() > 0) {
+      writer.execute(this::close);
+    }
+  }
+
+  private void whileOpen(Runnable r) {
+    try {
+      r.run();
+    } finally {
+      close();
+    }
+  }
+
   private void write(Callable<List<Entry>> records) {
-    try (Producer<byte[], byte[]> producer = new KafkaProducer<>(configs)) {
+    try {
+      List<Entry> entries = records.call();
+      Producer<byte[], byte[]> producer = producer();
       List<Future<RecordMetadata>> sent = new ArrayList<>();
-      for (Entry e : records.call()) {
+      for (Entry e : entries) {
         sent.add(producer.send(new ProducerRecord<>(topic, 0, e.key.getBytes(StandardCharsets.UTF_8), e.value)));
       }
       for (Future<RecordMetadata> f : sent) {
         f.get();
       }
-      producer.close(Duration.ZERO);
+      trouble.is(null);
       error = null;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+      close();
     } catch (ExecutionException e) {
       failed(e.getCause());
-    } catch (Exception e) { // whatever it is, the app goes on
+    } catch (Exception | LinkageError e) { // whatever it is, the app goes on
       failed(e);
     }
   }
 
-  private void failed(Throwable why) {
-    String text = "topic \"" + topic + "\" cannot be written: " + why.getMessage();
-    if (!text.equals(error)) {
-      LOG.warn("{}; streamctl does not see this process's status", text);
+  private Producer<byte[], byte[]> producer() {
+    Map<String, Object> wanted = configs;
+    if (open.get() != null && !ClientConfigs.same(wanted, open.get().configs)) {
+      close();
     }
+    if (open.get() == null) {
+      open.set(new Open(producers.apply(wanted), wanted));
+    }
+    return open.get().producer;
+  }
+
+  private void close() {
+    Open mine = open.get();
+    open.remove();
+    if (mine != null) {
+      try {
+        mine.producer.close(Duration.ofSeconds(1)); // nothing is under way, but after a failure
+      } catch (RuntimeException e) {
+        LOG.debug("closing the producer of topic \"{}\"", topic, e);
+      }
+    }
+  }
+
+  private void failed(Throwable why) {
+    close();
+    String text = "topic \"" + topic + "\" cannot be written: " + Trouble.why(why);
+    trouble.is(text + "; streamctl does not see this process's status");
     error = text;
   }
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -12,6 +13,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,16 +24,16 @@ import org.slf4j.LoggerFactory;
 final class Session {
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
   private static final Duration IDLE = Duration.ofSeconds(30);
-  private static final long FORGET_NS = Duration.ofHours(1).toNanos();
+  private static final int MAX_SESSIONS = 100; // the one used least lately goes: an app that is started again and again has a new one each time
   private static final int MAX_SILENT = 1_000; // of one round; the rest is for the next ones
-  private static final Map<String, Session> ALL = new HashMap<>();
+  private static final Map<String, Session> ALL = new LinkedHashMap<>(16, 0.75f, true);
 
   private final ControlReader reader;
   private final ScheduledThreadPoolExecutor readers;
   private final String topic;
+  private final Trouble trouble;
   private final Map<String, Long> firstSeen = new HashMap<>(); // by mark id, this clock in ns
   private Future<ControlView> reading;
-  private long usedAt = System.nanoTime();
   private volatile long reads; // finished or begun, so that an idle close can tell whether it is still due
 
   /** What is known of the topic, as of the last time that it could be read. */
@@ -55,6 +57,7 @@ final class Session {
     this.topic = topic;
     this.reader = reader;
     this.publisher = publisher;
+    trouble = new Trouble(LOG, "topic \"" + topic + "\" can be read again");
     readers = new ScheduledThreadPoolExecutor(1, r -> daemon(r, "streamctl-control-reader"));
     readers.setKeepAliveTime(IDLE.toSeconds(), TimeUnit.SECONDS);
     readers.allowCoreThreadTimeOut(true);
@@ -67,20 +70,20 @@ final class Session {
     return t;
   }
 
-  /** The session of a process of an app; the clients' settings are those of its first round. */
+  /** The session of a process of an app. Clients that it opens from now on have the settings of this round. */
   static Session of(String app, String process, PluginSettings set, Map<String, ?> configs) {
     String key = app + "\n" + process + "\n" + configs.get("bootstrap.servers") + "\n" + set.topic;
+    Session s;
     synchronized (ALL) {
-      long now = System.nanoTime();
-      ALL.values().removeIf(s -> now - s.usedAt > FORGET_NS);
-      Session s = ALL.computeIfAbsent(key, k -> {
-        Map<String, Object> consumer = ClientConfigs.consumer(configs);
-        return new Session(set.topic, new ControlReader(() -> new KafkaConsumer<>(consumer), set.topic),
-            new Publisher(ClientConfigs.producer(configs, set.timeoutMs), set.topic));
-      });
-      s.usedAt = now;
-      return s;
+      s = ALL.computeIfAbsent(key, k -> new Session(set.topic, new ControlReader(KafkaConsumer::new, set.topic),
+          new Publisher(KafkaProducer::new, set.topic, IDLE)));
+      while (ALL.size() > MAX_SESSIONS) {
+        ALL.remove(ALL.keySet().iterator().next());
+      }
     }
+    s.reader.use(ClientConfigs.consumer(configs));
+    s.publisher.use(ClientConfigs.producer(configs, set.timeoutMs));
+    return s;
   }
 
   /** Reads the topic up to its end. If that takes longer than it may, or fails, the marks that are known hold. */
@@ -92,13 +95,11 @@ final class Session {
     }
     take(until, timeoutMs);
     long left = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
-    if (late && error != null && left > 0) {
+    if (late && left > 0) { // what it read ends where the topic ended then
       read(left);
       take(until, timeoutMs);
     }
-    if (error != null) {
-      LOG.warn("{}; the {} marks that are known hold until it can be read", error, known.marks.size());
-    }
+    trouble.is(error == null ? null : error + "; the " + known.marks.size() + " marks that are known hold until it can be read");
   }
 
   private void read(long withinMs) {

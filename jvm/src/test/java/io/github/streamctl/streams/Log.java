@@ -14,6 +14,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
 
 /** A topic of one partition, and consumers of it that do as much as reading it needs, in all releases of Kafka. */
 final class Log {
@@ -23,7 +24,9 @@ final class Log {
   List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>(); // null: there is no topic
   KafkaException failing; // what every request ends with, null: none does
   Duration hanging = Duration.ZERO; // how long every poll takes
+  boolean remembers; // a consumer that has read once does not ask whether the topic is still there, as Kafka's own
   int atOnce = Integer.MAX_VALUE; // records of one poll at most
+  int partitions = 1;
   int opened;
   int closed;
   int delivered; // records that were handed out in all
@@ -37,14 +40,19 @@ final class Log {
   Consumer<byte[], byte[]> consumer() {
     opened++;
     long[] at = {0};
+    boolean[] seen = {false};
     return (Consumer<byte[], byte[]>) Proxy.newProxyInstance(Log.class.getClassLoader(), new Class<?>[] {Consumer.class}, (self, method, args) -> {
       if (failing != null && !method.getName().equals("close")) {
         throw failing;
       }
       switch (method.getName()) {
         case "partitionsFor":
-          return records == null ? null : Collections.singletonList(new PartitionInfo(TOPIC, 0, null, null, null));
+          seen[0] |= remembers && records != null;
+          return records == null && !seen[0] ? null : Collections.nCopies(partitions, new PartitionInfo(TOPIC, 0, null, null, null));
         case "endOffsets":
+          if (records == null) {
+            throw new TimeoutException("no end within the time");
+          }
           return Collections.singletonMap(PARTITION, (long) records.size());
         case "seek":
           at[0] = (long) args[1];
@@ -67,9 +75,9 @@ final class Log {
 
   @SuppressWarnings("deprecation") // the other constructor is not in 3.8
   private ConsumerRecords<byte[], byte[]> poll(long[] at) {
-    LockSupport.parkNanos(hanging.toNanos());
     int to = (int) Math.min(records.size(), at[0] + (long) atOnce);
     List<ConsumerRecord<byte[], byte[]>> rest = new ArrayList<>(records.subList((int) at[0], to));
+    LockSupport.parkNanos(hanging.toNanos());
     at[0] = to;
     delivered += rest.size();
     return new ConsumerRecords<>(Map.of(PARTITION, rest));

@@ -64,6 +64,12 @@ class PluginSettingsTest {
     app.put("my.login.module.region", "eu");
     app.put("streamctl.control.timeout.ms", "100");
     app.put("main.consumer.max.poll.records", "7");
+    app.put("main.consumer.fetch.min.bytes", "1000000");
+    app.put("consumer.fetch.max.wait.ms", "20000");
+    app.put("interceptor.classes", "of.the.App");
+    app.put("main.consumer.interceptor.classes", "of.the.App");
+    app.put("metric.reporters", "of.the.App");
+    app.put("main.consumer.sasl.login.callback.handler.class", "of.the.Login");
     Map<String, Object> main = new StreamsConfig(app).getMainConsumerConfigs("shop", "shop-1-StreamThread-1-consumer", 1);
     assertEquals(100, new PluginSettings(main).timeoutMs);
     Map<String, Object> consumer = ClientConfigs.consumer(main);
@@ -74,11 +80,16 @@ class PluginSettingsTest {
       assertEquals("secret", c.get("sasl.jaas.config"));
       assertEquals("eu", c.get("my.login.module.region"));
       assertEquals("shop-1-StreamThread-1-consumer-streamctl", c.get("client.id"));
-      for (String not : new String[] {"group.id", "group.instance.id", "partition.assignment.strategy", "application.id", "task.assignor.class"}) {
+      assertEquals("of.the.Login", c.get("sasl.login.callback.handler.class"));
+      assertEquals("false", c.get("enable.metrics.push"));
+      for (String not : new String[] {"interceptor.classes", "metric.reporters", "group.id", "group.instance.id", "partition.assignment.strategy", "application.id", "task.assignor.class"}) {
         assertFalse(c.containsKey(not), not);
       }
     }
     assertEquals("false", consumer.get("allow.auto.create.topics"));
+    assertEquals(1, consumer.get("fetch.min.bytes"));
+    assertEquals(500, consumer.get("fetch.max.wait.ms"));
     assertEquals("all", producer.get("acks"));
+    assertFalse(producer.containsKey("fetch.min.bytes"));
   }
 }

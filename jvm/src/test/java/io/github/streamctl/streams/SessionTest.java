@@ -2,12 +2,14 @@ package io.github.streamctl.streams;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.Collections;
-import java.util.HashMap;
+import java.util.Map;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.junit.jupiter.api.Test;
 
@@ -17,7 +19,8 @@ class SessionTest {
   private static final String B = "b0000000-0000-4000-8000-000000000002";
 
   private final Log log = new Log();
-  private final Session session = new Session(Log.TOPIC, new ControlReader(log::consumer, Log.TOPIC), new Publisher(new HashMap<>(), Log.TOPIC));
+  private final ControlReader reader = new ControlReader(c -> log.consumer(), Log.TOPIC);
+  private final Session session = new Session(Log.TOPIC, reader, new Publisher(c -> null, Log.TOPIC, Duration.ofSeconds(5)));
   private final PluginSettings settings = new PluginSettings(Collections.singletonMap("application.id", "app"));
 
   private static String mark(String id, String timeout) {
@@ -61,6 +64,60 @@ class SessionTest {
     assertFalse(session.exists());
   }
 
+  /** A consumer that read a topic takes it for granted: where it gets no answer it does not count as there, so nobody makes it. */
+  @Test
+  void deleted() {
+    log.remembers = true;
+    log.add("leaving/" + B, mark("m-1", "null"));
+    assertTrue(round().find(B).marked() && session.exists());
+    log.records = null;
+    assertTrue(round().find(B).marked());
+    assertTrue(session.error.contains("no end within the time") && !session.exists(), session.error);
+    assertFalse(round().find(B).marked());
+    assertTrue(session.error == null && !session.exists());
+  }
+
+  /** Rounds without a topic share a consumer as others do. */
+  @Test
+  void oneConsumer() {
+    log.records = null;
+    round();
+    round();
+    log.records = new java.util.ArrayList<>();
+    log.add("leaving/" + B, mark("m-1", "null"));
+    assertTrue(round().find(B).marked());
+    assertEquals(1, log.opened);
+  }
+
+  /** A password that was changed is used by the next round; which thread leads makes no difference. */
+  @Test
+  void newSettings() {
+    Map<String, Object> configs = App.configs(A);
+    reader.use(ClientConfigs.consumer(configs));
+    round();
+    configs.put("client.id", "app-a-StreamThread-2-consumer");
+    reader.use(ClientConfigs.consumer(configs));
+    round();
+    assertEquals(1, log.opened);
+    configs.put("sasl.jaas.config", "new");
+    reader.use(ClientConfigs.consumer(configs));
+    round();
+    assertEquals(2, log.opened);
+    assertEquals(1, log.closed);
+  }
+
+  /** What a process remembers does not end with time: a mark may wait for days. Of very many sessions the one used least lately goes. */
+  @Test
+  void remembered() {
+    Session used = Session.of("used", A, settings, App.configs(A));
+    Session unused = Session.of("unused", A, settings, App.configs(A));
+    for (int i = 0; i < 150; i++) {
+      Session.of("other-" + i, A, settings, App.configs(A));
+      assertSame(used, Session.of("used", A, settings, App.configs(A)));
+    }
+    assertNotSame(unused, Session.of("unused", A, settings, App.configs(A)));
+  }
+
   @Test
   void madeAnew() {
     log.add("leaving/" + B, mark("m-1", "null"));
@@ -96,6 +153,18 @@ class SessionTest {
     session.refresh(50);
     assertTrue(System.nanoTime() - before < 300_000_000L, "the round waited too long");
     assertTrue(session.error.contains("was not read within 50 ms"), session.error);
+    log.hanging = Duration.ZERO;
+    assertTrue(round().find(B).marked());
+  }
+
+  /** A reading of the round before that comes late does not stand for what was written since. */
+  @Test
+  void late() {
+    log.add("note", "of somebody else");
+    log.hanging = Duration.ofMillis(300);
+    session.refresh(50);
+    assertTrue(session.error.contains("was not read within 50 ms"), session.error);
+    log.add("leaving/" + B, mark("m-1", "null"));
     log.hanging = Duration.ZERO;
     assertTrue(round().find(B).marked());
   }
