@@ -102,9 +102,9 @@ func (h *ha) sortClients() error {
 		}
 		ids[i] = id
 	}
-	byID := javaorder.NewHashMap(javaorder.DefaultCapacity)
+	byID := javaorder.NewTextMap(javaorder.DefaultCapacity)
 	for _, m := range h.g.Members {
-		byID.Put(javaorder.HashString(m.ID))
+		byID.Put(m.ID)
 	}
 	for _, m := range byID.Order() {
 		p := h.g.Members[m].Process

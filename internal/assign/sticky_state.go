@@ -107,22 +107,21 @@ func newSticky(g *Group, v StickyVariant) *sticky {
 // orderMembers returns the members in the order of the broker's map and puts
 // the processes in that of the assignor's.
 func (s *sticky) orderMembers() []int32 {
-	byID := javaorder.NewHashMap(javaorder.DefaultCapacity)
+	byID := javaorder.NewTextMap(javaorder.DefaultCapacity)
 	for _, m := range s.g.Members {
-		byID.Put(javaorder.HashString(m.ID))
+		byID.Put(m.ID)
 	}
 	order := byID.Order()
-	byProcess := javaorder.NewHashMap(len(order))
+	byProcess := javaorder.NewTextMap(len(order))
 	var inserted []int32
 	for _, m := range order {
 		p := s.g.Members[m].Process
 		s.members[m].process = int32(p)
 		if len(s.procs[p].members) == 0 {
-			hash := javaorder.HashString(s.g.Processes[p].ID)
-			if s.variant == Sticky44 {
-				byProcess.ComputeIfAbsent(hash)
+			if id := s.g.Processes[p].ID; s.variant == Sticky44 {
+				byProcess.ComputeIfAbsent(id)
 			} else {
-				byProcess.Put(hash)
+				byProcess.Put(id)
 			}
 			inserted = append(inserted, int32(p))
 		} else if s.variant == Sticky44 {
@@ -145,9 +144,9 @@ func (s *sticky) orderWithin(p *stickyProcess) {
 	if len(p.members) < 2 {
 		return
 	}
-	within := javaorder.NewHashMap(javaorder.DefaultCapacity)
+	within := javaorder.NewTextMap(javaorder.DefaultCapacity)
 	for _, m := range p.members {
-		within.Put(javaorder.HashString(s.g.Members[m].ID))
+		within.Put(s.g.Members[m].ID)
 	}
 	order := within.Order()
 	for i, e := range order {

@@ -2,14 +2,17 @@ package javaorder
 
 // HashMap is the order in which a java.util.HashMap of distinct keys iterates.
 // It holds no keys: an entry is the number of its insertion, from 0. Of keys
-// with one hashCode the one entered first must be the lesser one; that matters
-// only in buckets so full that Java makes trees of them.
+// with one hashCode the one entered first must be the lesser one (a TextMap
+// compares them); that matters only in buckets so full that Java makes trees of
+// them.
 type HashMap struct {
 	table []int32 // first entry of each bucket, -1 when empty
 	next  []int32 // by entry: the one after it in its bucket, -1 for none
 	hash  []uint32
 	limit int       // the table doubles when the size passes it
 	trees *treeBins // nil as long as no bucket was a tree
+
+	lesser func(a, b int32) bool // compares the keys of two entries with one hashCode; nil: as they were entered
 }
 
 // DefaultCapacity is the table size of new HashMap() and new HashSet().

@@ -32,6 +32,11 @@ type recorded struct {
 		Text string
 		Hash uint32
 	}
+	Texts *struct {
+		Capacity int
+		Steps    []struct{ Put, Compute *string }
+		Order    []int32
+	}
 }
 
 func lines(t *testing.T, do func(n int, r *recorded)) {
@@ -52,8 +57,8 @@ func lines(t *testing.T, do func(n int, r *recorded)) {
 		n++
 		do(n, &r)
 	}
-	if in.Err() != nil || n != 302 {
-		t.Fatalf("%d lines, %v; want 302", n, in.Err())
+	if in.Err() != nil || n != 362 {
+		t.Fatalf("%d lines, %v; want 362", n, in.Err())
 	}
 }
 
@@ -75,6 +80,25 @@ func TestHashMap(t *testing.T) {
 		}
 		if got := m.Order(); !slices.Equal(got, r.Map.Order) {
 			t.Errorf("line %d: order %v, want %v", n, got, r.Map.Order)
+		}
+	})
+}
+
+func TestTextMap(t *testing.T) {
+	lines(t, func(n int, r *recorded) {
+		if r.Texts == nil {
+			return
+		}
+		m := javaorder.NewTextMap(r.Texts.Capacity)
+		for _, s := range r.Texts.Steps {
+			if s.Put != nil {
+				m.Put(*s.Put)
+			} else {
+				m.ComputeIfAbsent(*s.Compute)
+			}
+		}
+		if got := m.Order(); !slices.Equal(got, r.Texts.Order) {
+			t.Errorf("line %d: order %v, want %v", n, got, r.Texts.Order)
 		}
 	})
 }

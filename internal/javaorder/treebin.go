@@ -68,7 +68,7 @@ func (t *treeBins) split(m *HashMap, b, n, other int) {
 func (t *treeBins) link(m *HashMap, root, e int32) int32 {
 	for p := root; ; {
 		child := &t.nodes[p].right
-		if h, ph := int32(m.hash[e]), int32(m.hash[p]); h < ph || h == ph && e < p {
+		if h, ph := int32(m.hash[e]), int32(m.hash[p]); h < ph || h == ph && m.less(e, p) {
 			child = &t.nodes[p].left
 		}
 		if *child < 0 {
@@ -78,6 +78,14 @@ func (t *treeBins) link(m *HashMap, root, e int32) int32 {
 		}
 		p = *child
 	}
+}
+
+// less compares the keys of two entries with one hashCode.
+func (m *HashMap) less(a, b int32) bool {
+	if m.lesser == nil {
+		return a < b
+	}
+	return m.lesser(a, b)
 }
 
 // front moves the root to the head of the list.

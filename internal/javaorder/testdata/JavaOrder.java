@@ -16,6 +16,7 @@ public final class JavaOrder {
         for (int i = 0; i < 100; i++) queue(rnd, i);
         uuids(rnd);
         strings(rnd);
+        for (int i = 0; i < 60; i++) texts(rnd, i);
     }
 
     static String hex(final int h) { return Integer.toUnsignedString(h); }
@@ -103,5 +104,25 @@ public final class JavaOrder {
             out.add("{\"text\":\"" + esc + "\",\"hash\":" + hex(s.hashCode()) + "}");
         }
         System.out.println("{\"strings\":[" + String.join(",", out) + "]}");
+    }
+
+    /** Texts of which many have one hash: "Aa" and "BB" have the same. */
+    static void texts(final Random rnd, final int no) {
+        final int capacity = no % 2 == 0 ? 16 : rnd.nextInt(40);
+        final Map<String, Integer> m = no % 2 == 0 ? new HashMap<>() : new HashMap<>(capacity);
+        final int n = 20 + rnd.nextInt(200), length = 3 + rnd.nextInt(6);
+        final StringBuilder steps = new StringBuilder();
+        for (int i = 0; i < n; i++) {
+            final StringBuilder b = new StringBuilder(rnd.nextInt(4) == 0 ? String.valueOf(rnd.nextInt(9)) : "");
+            for (int k = 0; k < length; k++) b.append(rnd.nextBoolean() ? "Aa" : "BB");
+            final String key = b.toString();
+            if (m.containsKey(key)) continue;
+            final int id = m.size();
+            final boolean put = no % 3 == 0 || no % 3 == 1 && rnd.nextBoolean();
+            if (put) m.put(key, id); else m.computeIfAbsent(key, x -> id);
+            steps.append(steps.length() > 0 ? "," : "").append("{\"").append(put ? "put" : "compute").append("\":\"").append(key).append("\"}");
+        }
+        System.out.println("{\"texts\":{\"capacity\":" + capacity + ",\"steps\":[" + steps + "],\"order\":["
+            + String.join(",", m.values().stream().map(String::valueOf).toList()) + "]}}");
     }
 }
