@@ -255,7 +255,7 @@ func (h *sitter) Assigned(s seat.Session) {
 	i.events.emit(e)
 	i.reconcile()
 	i.wakeUp()
-	i.link.publishRound()
+	i.link.say()
 }
 
 // hold notes the membership by which the worker's tasks commit from now on.

@@ -60,7 +60,9 @@ func (s Subtopology) inputs() []string {
 	return append(slices.Clone(s.Sources), s.RepartitionSources...)
 }
 
-func (c *Config) defaults() error {
+// complete refuses what cannot work, and gives everything else that is not set
+// its default.
+func (c *Config) complete() error {
 	switch {
 	case c.Group == "":
 		return errors.New("worker: no group given")
@@ -73,12 +75,8 @@ func (c *Config) defaults() error {
 	case c.Workers < 0 || c.Workers > maxWorkers:
 		return fmt.Errorf("worker: %d workers, must be 1 to %d", c.Workers, maxWorkers)
 	}
-	seen := map[int32]bool{}
-	for _, s := range c.Topology {
-		if s.ID < 0 || seen[s.ID] || len(s.inputs()) == 0 {
-			return fmt.Errorf("worker: subtopology %d is there twice, below 0, or has no sources", s.ID)
-		}
-		seen[s.ID] = true
+	if err := checkTopology(c.Topology); err != nil {
+		return err
 	}
 	c.Workers = max(c.Workers, 1)
 	if c.Settings == (Settings{}) {
@@ -101,9 +99,28 @@ func (c *Config) defaults() error {
 	return nil
 }
 
+// checkTopology refuses subtopologies whose tasks could not be told apart, or
+// would read nothing.
+func checkTopology(list []Subtopology) error {
+	seen := map[int32]bool{}
+	for _, s := range list {
+		switch {
+		case s.ID < 0:
+			return fmt.Errorf("worker: subtopology %d: ids begin with 0", s.ID)
+		case seen[s.ID]:
+			return fmt.Errorf("worker: subtopology %d is there twice", s.ID)
+		case len(s.inputs()) == 0:
+			return fmt.Errorf("worker: subtopology %d has neither sources nor repartition sources", s.ID)
+		}
+		seen[s.ID] = true
+	}
+	return nil
+}
+
 // maxWorkers bounds the members that one instance may run.
 const maxWorkers = 1000
 
+// orElse gives a time that is set, which is above 0, or another one.
 func orElse(d, other time.Duration) time.Duration {
 	if d <= 0 {
 		return other

@@ -63,7 +63,7 @@ const reconcileEvery = time.Second
 // could not be for a while, and the first join is on its way. The context
 // bounds the start only.
 func Start(ctx context.Context, c Config) (*Instance, error) {
-	if err := c.defaults(); err != nil {
+	if err := c.complete(); err != nil {
 		return nil, err
 	}
 	if c.Host == "" {

@@ -21,6 +21,7 @@ type group struct {
 	by     map[string]*state
 	lag    map[string]map[model.TaskID]int64 // by instance
 	number int32
+	led    *leaderRound // the last one
 }
 
 func newGroup(t *testing.T, partitions int32) *group {
@@ -95,6 +96,7 @@ func (g *group) round(miss ...string) map[string]*groupmeta.StreamMetadata {
 	if err != nil {
 		g.t.Fatal(err)
 	}
+	g.led = l
 	given, err := l.encode(groupmeta.ProtocolTypeStream, g.number)
 	if err != nil {
 		g.t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/streamctl/streamctl/internal/clock"
 	"github.com/streamctl/streamctl/internal/control"
-	"github.com/streamctl/streamctl/internal/groupmeta"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/taskrun"
 )
@@ -32,9 +31,6 @@ func (l *link) say() {
 	default:
 	}
 }
-
-// publishRound asks for a status after a round.
-func (l *link) publishRound() { l.say() }
 
 // publish writes the status when it has changed, until the instance ends.
 func (l *link) publish() {
@@ -251,8 +247,10 @@ func (l *leaderRound) status(generation int32) *control.Round {
 		share := &l.result.Instances[i]
 		in := control.RoundInstance{ID: share.ID, Workers: int32(len(share.Workers)), Leaving: l.leaving(share.ID), PlugIn: true, Marks: l.marksOf(share.ID)}
 		for _, w := range share.Workers {
-			for _, t := range w.Tasks {
-				in.Tasks = append(in.Tasks, l.statusTask(w.ID, l.task(share.ID, t)))
+			lags := l.lags(w.ID)
+			for _, given := range w.Tasks {
+				t := l.task(share.ID, given)
+				in.Tasks = append(in.Tasks, control.Task{ID: t.ID, Role: t.Role, Tags: t.Tags.List(), Lag: lags[t.ID], Reason: string(t.Reason)})
 			}
 		}
 		r.Instances = append(r.Instances, in)
@@ -260,15 +258,18 @@ func (l *leaderRound) status(generation int32) *control.Round {
 	return r
 }
 
-func (l *leaderRound) statusTask(member string, t groupmeta.AssignedTask) control.Task {
-	out := control.Task{ID: t.ID, Role: t.Role, Tags: t.Tags.List(), Reason: string(t.Reason)}
-	for _, said := range l.members[member].Tasks {
-		if said.ID == t.ID && said.Lag.Known {
-			n := said.Lag.N
-			out.Lag = &n
+// lags are the records that a member said it still has to restore, by task; those
+// that it did not tell are absent.
+func (l *leaderRound) lags(member string) map[model.TaskID]*int64 {
+	tasks := l.members[member].Tasks
+	lags := make(map[model.TaskID]*int64, len(tasks))
+	for i := range tasks {
+		if t := &tasks[i]; t.Lag.Known {
+			n := t.Lag.N
+			lags[t.ID] = &n
 		}
 	}
-	return out
+	return lags
 }
 
 // version is that of the build, "" when it has none.

@@ -91,47 +91,23 @@ func (t *topics) refresh(ctx context.Context, age time.Duration) error {
 func (t *topics) ensure(ctx context.Context, counts map[string]int32) error {
 	seen := t.counts()
 	create, grow := kmsg.NewPtrCreateTopicsRequest(), kmsg.NewPtrCreatePartitionsRequest()
-	create.TimeoutMillis, grow.TimeoutMillis = 5000, 5000
+	create.TimeoutMillis, grow.TimeoutMillis = brokerWaitMs, brokerWaitMs
 	need := map[string]int32{}
 	for _, s := range t.topology {
 		n := s.tasks(counts)
-		if !s.Stateful() || n <= seen[s.Changelog] {
+		switch {
+		case !s.Stateful() || n <= seen[s.Changelog]:
 			continue
-		}
-		need[s.Changelog] = n
-		if seen[s.Changelog] > 0 {
+		case seen[s.Changelog] > 0:
 			rt := kmsg.NewCreatePartitionsRequestTopic()
 			rt.Topic, rt.Count = s.Changelog, n
 			grow.Topics = append(grow.Topics, rt)
-			continue
+		default:
+			create.Topics = append(create.Topics, newChangelog(s.Changelog, n))
 		}
-		rt := kmsg.NewCreateTopicsRequestTopic()
-		rt.Topic, rt.NumPartitions, rt.ReplicationFactor = s.Changelog, n, -1 // -1: as the broker does by default
-		policy := kmsg.NewCreateTopicsRequestTopicConfig()
-		policy.Name, policy.Value = "cleanup.policy", kmsg.StringPtr("compact")
-		rt.Configs = append(rt.Configs, policy)
-		create.Topics = append(create.Topics, rt)
+		need[s.Changelog] = n
 	}
-	var errs []error
-	if len(create.Topics) > 0 {
-		resp, err := create.RequestWith(ctx, t.all.Client())
-		errs = append(errs, err)
-		if err == nil {
-			for _, rt := range resp.Topics {
-				errs = append(errs, changelogError("create", rt.Topic, rt.ErrorCode, kerr.TopicAlreadyExists))
-			}
-		}
-	}
-	if len(grow.Topics) > 0 {
-		resp, err := grow.RequestWith(ctx, t.all.Client())
-		errs = append(errs, err)
-		if err == nil {
-			for _, rt := range resp.Topics {
-				errs = append(errs, changelogError("add partitions to", rt.Topic, rt.ErrorCode, kerr.InvalidPartitions))
-			}
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(t.create(ctx, create), t.grow(ctx, grow)); err != nil {
 		return err
 	}
 	t.mu.Lock()
@@ -140,11 +116,62 @@ func (t *topics) ensure(ctx context.Context, counts map[string]int32) error {
 	return nil
 }
 
-// changelogError names the topic; one error says that another was faster.
-func changelogError(what, topic string, code int16, fine error) error {
-	err := kerr.ErrorForCode(code)
-	if err == nil || errors.Is(err, fine) {
+// brokerWaitMs is how long a broker may take to make topics or partitions, in
+// milliseconds.
+const brokerWaitMs = 5000
+
+// newChangelog is a changelog as it is made, with the broker's own number of
+// replicas.
+func newChangelog(name string, partitions int32) kmsg.CreateTopicsRequestTopic {
+	rt := kmsg.NewCreateTopicsRequestTopic()
+	rt.Topic, rt.NumPartitions, rt.ReplicationFactor = name, partitions, -1
+	policy := kmsg.NewCreateTopicsRequestTopicConfig()
+	policy.Name, policy.Value = "cleanup.policy", kmsg.StringPtr("compact")
+	rt.Configs = append(rt.Configs, policy)
+	return rt
+}
+
+// create makes topics. One that somebody else made meanwhile is fine.
+func (t *topics) create(ctx context.Context, req *kmsg.CreateTopicsRequest) error {
+	if len(req.Topics) == 0 {
 		return nil
+	}
+	resp, err := req.RequestWith(ctx, t.all.Client())
+	if err != nil {
+		return fmt.Errorf("create changelog topic %q: %w", req.Topics[0].Topic, err)
+	}
+	var errs []error
+	for _, rt := range resp.Topics {
+		errs = append(errs, changelogError("create", rt.Topic, rt.ErrorCode, rt.ErrorMessage, kerr.TopicAlreadyExists))
+	}
+	return errors.Join(errs...)
+}
+
+// grow adds partitions to topics. One that has as many by now is fine.
+func (t *topics) grow(ctx context.Context, req *kmsg.CreatePartitionsRequest) error {
+	if len(req.Topics) == 0 {
+		return nil
+	}
+	resp, err := req.RequestWith(ctx, t.all.Client())
+	if err != nil {
+		return fmt.Errorf("add partitions to changelog topic %q: %w", req.Topics[0].Topic, err)
+	}
+	var errs []error
+	for _, rt := range resp.Topics {
+		errs = append(errs, changelogError("add partitions to", rt.Topic, rt.ErrorCode, rt.ErrorMessage, kerr.InvalidPartitions))
+	}
+	return errors.Join(errs...)
+}
+
+// changelogError names the topic, with what the broker says besides the code.
+// fine is the error by which it says that another was faster.
+func changelogError(what, topic string, code int16, text *string, fine error) error {
+	err := kerr.ErrorForCode(code)
+	switch {
+	case err == nil || errors.Is(err, fine):
+		return nil
+	case text != nil && *text != "":
+		return fmt.Errorf("%s changelog topic %q: %w (%s)", what, topic, err, *text)
 	}
 	return fmt.Errorf("%s changelog topic %q: %w", what, topic, err)
 }
