@@ -126,7 +126,6 @@ func (a *activation) pause(d time.Duration) bool {
 // run restores and processes, again after a failure, until it is to finish or
 // a commit is fenced.
 func (a *activation) run() {
-	defer a.h.acts.Done()
 	defer close(a.done)
 	defer a.cancel()
 	if a.prev != nil {

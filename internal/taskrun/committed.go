@@ -20,7 +20,7 @@ import (
 // succeeds or is to stop.
 func (s *stint) start() (map[model.TopicPartition]int64, error) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		ctx, cancel := context.WithTimeout(s.a.ctx, 30*time.Second)
+		ctx, cancel := context.WithTimeout(s.a.ctx, askWait)
 		offsets, err := s.h.committed(ctx, s.t)
 		cancel()
 		if err == nil && !s.a.stopping() {
@@ -69,7 +69,8 @@ type answer struct {
 	err     error
 }
 
-// askWait bounds the requests for committed offsets.
+// askWait bounds the requests for committed offsets, and the wait for their
+// answer.
 const askWait = 30 * time.Second
 
 // askCommitted answers the questions that have come up.
@@ -148,9 +149,9 @@ func (h *Host) answerOf(t *task, topics map[string]TopicInfo, found map[model.To
 		case none:
 			x.at = -1
 		case !there:
-			return answer{err: fmt.Errorf("committed offset of group %q for \"%s\": not in the answer", h.o.Group, tp)}
+			return answer{err: fmt.Errorf("committed offset of group %q for %q: not in the answer", h.o.Group, tp)}
 		case x.err != nil:
-			return answer{err: fmt.Errorf("committed offset of group %q for \"%s\": %w", h.o.Group, tp, x.err)}
+			return answer{err: fmt.Errorf("committed offset of group %q for %q: %w", h.o.Group, tp, x.err)}
 		}
 		offsets[tp] = x.at
 	}

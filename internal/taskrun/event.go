@@ -26,9 +26,9 @@ const (
 // zero.
 type Event struct {
 	Kind    Kind
-	Task    model.TaskID // zero for trouble of the whole instance
-	Lag     int64        // records still to restore, with CaughtUp, Within, Beyond and Progress
-	Records int64        // restored since the task was opened (CaughtUp, Progress, Started), processed (Committed)
+	Task    model.TaskID
+	Lag     int64 // records still to restore, with CaughtUp, Within, Beyond and Progress
+	Records int64 // restored since the task was opened (CaughtUp, Progress, Started), processed (Committed)
 	Err     error
 }
 

@@ -84,7 +84,7 @@ func (s *stint) heal(end int64) error {
 		s.foreign = len(s.own) > 0
 		s.t.mu.Unlock()
 	}
-	return fmt.Errorf("changelog \"%s\": another writer does not stop", s.t.changelog)
+	return fmt.Errorf("changelog %q: another writer does not stop", s.t.changelog)
 }
 
 // overrule reads a range of the changelog and writes the store's value of each
@@ -103,7 +103,7 @@ func (s *stint) overrule(ctx context.Context, from, to int64, own ownRuns) (keys
 			Offset: from, IsolationLevel: kgo.ReadCommitted(), Topic: s.t.changelog.Topic, Partition: s.t.changelog.Partition, KeepControlRecords: true,
 		}, p, s.h.unpacker(), nil)
 		if fp.Err != nil {
-			return keys, fmt.Errorf("changelog \"%s\" at %d: %w", s.t.changelog, from, fp.Err)
+			return keys, fmt.Errorf("changelog %q at %d: %w", s.t.changelog, from, fp.Err)
 		}
 		for _, r := range fp.Records {
 			if r.Offset >= to || r.Attrs.IsControl() || r.Key == nil || own.has(r.Offset) || seen[string(r.Key)] {
@@ -115,9 +115,9 @@ func (s *stint) overrule(ctx context.Context, from, to int64, own ownRuns) (keys
 		}
 		if next == from {
 			if p.LastStableOffset <= from {
-				return keys, fmt.Errorf("changelog \"%s\": a transaction of another writer is open at %d", s.t.changelog, from)
+				return keys, fmt.Errorf("changelog %q: a transaction of another writer is open at %d", s.t.changelog, from)
 			}
-			return keys, fmt.Errorf("changelog \"%s\": nothing to be read at %d", s.t.changelog, from)
+			return keys, fmt.Errorf("changelog %q: nothing to be read at %d", s.t.changelog, from)
 		}
 		from = next
 	}
@@ -153,7 +153,7 @@ func (s *stint) again(key []byte) {
 func (s *stint) foreignTail() int64 {
 	ctx, cancel := context.WithTimeout(s.a.ctx, endWait)
 	defer cancel()
-	end, err := s.h.offsetOf(ctx, s.t.changelog, -1)
+	end, err := s.h.offsetOf(ctx, s.t.changelog, atEnd)
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
 	if err != nil || end <= max(s.t.next, s.top) {
@@ -170,5 +170,5 @@ type foreignError struct {
 }
 
 func (e *foreignError) Error() string {
-	return fmt.Sprintf("changelog \"%s\" has records of another writer between offsets %d and %d: the values of %d keys are written again", e.changelog, e.at.from, e.at.to, e.keys)
+	return fmt.Sprintf("changelog %q has records of another writer between offsets %d and %d: the values of %d keys are written again", e.changelog, e.at.from, e.at.to, e.keys)
 }

@@ -75,10 +75,9 @@ func Open(o Options) (*Host, error) {
 		return nil, errors.Join(err, h.lock.close())
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.wg.Add(3)
-	go h.restoreLoop()
-	go h.inputsLoop()
-	go h.watch()
+	h.wg.Go(h.restoreLoop)
+	h.wg.Go(h.inputsLoop)
+	h.wg.Go(h.watch)
 	return h, nil
 }
 

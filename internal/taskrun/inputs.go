@@ -169,7 +169,6 @@ func (s *stint) detach() {
 
 // inputsLoop fetches inputs and hands them to the stints.
 func (h *Host) inputsLoop() {
-	defer h.wg.Done()
 	for h.ctx.Err() == nil {
 		h.inputs.runJobs()
 		h.addInputs()
@@ -208,7 +207,7 @@ func (h *Host) arrived(ft kgo.FetchTopicPartition) (bad bool) {
 		h.wg.Go(func() { h.reposition(s, tp) })
 		return true
 	}
-	h.trouble(s.t, fmt.Errorf("fetch input \"%s\": %w", tp, ft.Err))
+	h.trouble(s.t, fmt.Errorf("fetch input %q: %w", tp, ft.Err))
 	var lost *kgo.ErrDataLoss
 	if errors.As(ft.Err, &lost) {
 		s.box.rewind(tp, lost.ResetTo) // the client goes on by itself

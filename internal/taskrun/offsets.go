@@ -13,8 +13,16 @@ import (
 	"github.com/streamctl/streamctl/internal/model"
 )
 
-// offsets lists the first (-2) or the last stable (-1) offsets of partitions,
-// as start, from their leaders. All that were asked for are in the answer.
+// What ListOffsets calls the two ends of a log. Read committed, the end is the
+// last stable offset.
+const (
+	atStart int64 = -2
+	atEnd   int64 = -1
+)
+
+// offsets lists the offsets of partitions at one end, atStart or atEnd, as the
+// start of an extent, from their leaders. All that were asked for are in the
+// answer.
 func (h *Host) offsets(ctx context.Context, topics map[string]TopicInfo, parts map[string][]int32, at int64) map[model.TopicPartition]extent {
 	out := map[model.TopicPartition]extent{}
 	by := map[int32]*kmsg.ListOffsetsRequest{}
@@ -26,11 +34,11 @@ func (h *Host) offsets(ctx context.Context, topics map[string]TopicInfo, parts m
 			case t.Err != nil:
 				out[tp] = extent{err: t.Err}
 			case int(p) >= len(t.Leaders):
-				out[tp] = extent{err: fmt.Errorf("\"%s\": %w", tp, kerr.UnknownTopicOrPartition)}
+				out[tp] = extent{err: fmt.Errorf("partition %q: %w", tp, kerr.UnknownTopicOrPartition)}
 			case t.Leaders[p] < 0:
-				out[tp] = extent{err: fmt.Errorf("\"%s\" has no leader at the moment", tp)}
+				out[tp] = extent{err: fmt.Errorf("partition %q has no leader at the moment", tp)}
 			default:
-				out[tp] = extent{err: fmt.Errorf("offsets of \"%s\": no answer", tp)}
+				out[tp] = extent{err: fmt.Errorf("offsets of %q: no answer", tp)}
 				by[t.Leaders[p]] = wanting(by[t.Leaders[p]], tp, at)
 			}
 		}
@@ -82,7 +90,7 @@ func listed(out map[model.TopicPartition]extent, req *kmsg.ListOffsetsRequest, k
 		for _, rt := range req.Topics {
 			for _, rp := range rt.Partitions {
 				tp := model.TopicPartition{Topic: rt.Topic, Partition: rp.Partition}
-				out[tp] = extent{err: fmt.Errorf("offsets of \"%s\": %w", tp, err)}
+				out[tp] = extent{err: fmt.Errorf("offsets of %q: %w", tp, err)}
 			}
 		}
 		return
@@ -99,9 +107,9 @@ func listed(out map[model.TopicPartition]extent, req *kmsg.ListOffsetsRequest, k
 			}
 			e := extent{start: rp.Offset}
 			if err := kerr.ErrorForCode(rp.ErrorCode); err != nil {
-				e.err = fmt.Errorf("offsets of \"%s\": %w", tp, err)
+				e.err = fmt.Errorf("offsets of %q: %w", tp, err)
 			} else if rp.Offset < 0 {
-				e.err = fmt.Errorf("offsets of \"%s\": broker answered %d", tp, rp.Offset)
+				e.err = fmt.Errorf("offsets of %q: broker answered %d", tp, rp.Offset)
 			}
 			out[tp] = e
 		}
@@ -116,7 +124,7 @@ func (h *Host) offsetOf(ctx context.Context, tp model.TopicPartition, at int64) 
 		if err != nil {
 			return 0, err
 		}
-		out := map[model.TopicPartition]extent{tp: {err: fmt.Errorf("offsets of \"%s\": no answer", tp)}}
+		out := map[model.TopicPartition]extent{tp: {err: fmt.Errorf("offsets of %q: no answer", tp)}}
 		req := wanting(nil, tp, at)
 		kresp, err := h.topics.cl.Broker(int(leader)).RetriableRequest(ctx, req)
 		listed(out, req, kresp, err)
@@ -149,7 +157,7 @@ func (h *Host) leaderOf(ctx context.Context, tp model.TopicPartition, fresh bool
 	case t.Err != nil:
 		return -1, t.Err
 	case int(tp.Partition) >= len(t.Leaders) || t.Leaders[tp.Partition] < 0:
-		return -1, fmt.Errorf("\"%s\" has no leader at the moment", tp)
+		return -1, fmt.Errorf("partition %q has no leader at the moment", tp)
 	}
 	return t.Leaders[tp.Partition], nil
 }

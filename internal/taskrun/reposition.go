@@ -25,7 +25,7 @@ func (h *Host) reposition(s *stint, tp model.TopicPartition) {
 	next := s.box.rewind(tp, -1)
 	to, why := h.choose(ctx, s.t, tp, next)
 	if why != nil {
-		h.trouble(s.t, fmt.Errorf("input \"%s\": %w", tp, why))
+		h.trouble(s.t, fmt.Errorf("input %q: %w", tp, why))
 	}
 	if to == next { // nothing is known, or it is in the log again
 		_ = clock.Sleep(h.ctx, errorPause) // a job of a host that ends is never run
@@ -40,11 +40,11 @@ func (h *Host) reposition(s *stint, tp model.TopicPartition) {
 
 // choose gives the offset to go on from, and why it is another than next.
 func (h *Host) choose(ctx context.Context, t *task, tp model.TopicPartition, next int64) (int64, error) {
-	start, err := h.offsetOf(ctx, tp, -2)
+	start, err := h.offsetOf(ctx, tp, atStart)
 	if err != nil {
 		return next, err
 	}
-	end, err := h.offsetOf(ctx, tp, -1)
+	end, err := h.offsetOf(ctx, tp, atEnd)
 	switch {
 	case err != nil:
 		return next, err

@@ -22,7 +22,6 @@ const (
 
 // restoreLoop fetches changelogs into the stores of copies.
 func (h *Host) restoreLoop() {
-	defer h.wg.Done()
 	var due time.Time // with a restore rate: when the next records may come
 	for h.ctx.Err() == nil {
 		h.restore.runJobs()
@@ -125,7 +124,7 @@ func (h *Host) fetchFailed(t *task, err error) {
 	case errors.Is(err, kerr.UnknownTopicID):
 		h.lookNow(true) // tells by the topic's id
 	default:
-		h.trouble(t, fmt.Errorf("fetch changelog \"%s\": %w", t.changelog, err))
+		h.trouble(t, fmt.Errorf("fetch changelog %q: %w", t.changelog, err))
 	}
 }
 

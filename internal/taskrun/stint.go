@@ -62,7 +62,7 @@ func (s *stint) write(st backing, key, value []byte) {
 	if n := len(key) + len(value) + recordFrame; n > s.h.batchMax {
 		// The client would refuse it later, behind records that are not to be
 		// written any more.
-		s.failed = fmt.Errorf("write changelog \"%s\": a record of %d bytes, the most is %d: %w", s.t.changelog, n, s.h.batchMax, kerr.MessageTooLarge)
+		s.failed = fmt.Errorf("write changelog %q: a record of %d bytes, the most is %d: %w", s.t.changelog, n, s.h.batchMax, kerr.MessageTooLarge)
 		s.t.mu.Unlock()
 		return
 	}
@@ -93,7 +93,7 @@ func (s *stint) written(r *kgo.Record, err error) {
 	switch {
 	case err != nil:
 		if s.failed == nil {
-			s.failed = fmt.Errorf("write changelog \"%s\": %w", s.t.changelog, err)
+			s.failed = fmt.Errorf("write changelog %q: %w", s.t.changelog, err)
 		}
 	case s.dead:
 	case r.Offset == s.t.next:
@@ -209,14 +209,16 @@ func (s *stint) failure() error {
 }
 
 // full reports whether more of the store waits in memory than is allowed, times
-// n.
+// n. It is asked for after each record, so the host, whose lock all tasks share,
+// is asked only when it matters.
 func (s *stint) full(n int) bool {
 	if !s.t.stateful() {
 		return false
 	}
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
-	return s.t.st.pending() > n*s.h.pendingLimit()
+	waits := s.t.st.pending()
+	return waits > n*pendingLeast && waits > n*s.h.pendingLimit()
 }
 
 // leave ends the stint with a store that reflects the changelog.

@@ -2,6 +2,7 @@ package taskrun
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -84,7 +85,7 @@ func (s *memory) put(key, value []byte) {
 func (s *memory) size() int { return len(s.m) }
 
 func (s *memory) each(f func(key, value []byte) bool) {
-	for _, k := range sortedKeys(s.m) {
+	for _, k := range slices.Sorted(maps.Keys(s.m)) {
 		if v, ok := s.m[k]; ok && !f([]byte(k), []byte(v)) {
 			return
 		}
@@ -108,15 +109,6 @@ func clone(v []byte) []byte {
 		return []byte{}
 	}
 	return bytes.Clone(v)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // handle is the Store that one call of Process sees. It does nothing once the

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -230,7 +231,7 @@ func change(old, v []byte) int {
 
 func (s *bolt) each(f func(key, value []byte) bool) {
 	values := s.fresh()
-	fresh := sortedKeys(values)
+	fresh := slices.Sorted(maps.Keys(values))
 	show := func(k string, v []byte) bool {
 		if v == nil {
 			return true
@@ -268,11 +269,11 @@ func (s *bolt) begin(m mark) *saving {
 		return &saving{write: func() error { return nil }, end: func(error) {}}
 	}
 	s.under, s.dirty = s.dirty, map[string][]byte{}
-	under, bytes, count := s.under, s.bytes, s.count
+	under, size, count := s.under, s.bytes, s.count
 	write := func() error {
 		err := s.db.Update(func(tx *bbolt.Tx) error {
 			b := tx.Bucket([]byte(bucketData))
-			for _, k := range sortedKeys(under) {
+			for _, k := range slices.Sorted(maps.Keys(under)) {
 				v := under[k]
 				count += change(b.Get([]byte(k)), v)
 				var err error
@@ -301,10 +302,11 @@ func (s *bolt) begin(m mark) *saving {
 			return
 		}
 		s.under, s.mark, s.count = nil, m, count
-		s.bytes -= bytes
+		s.bytes -= size
 	}}
 }
 
+// drop forgets what the file does not have.
 func (s *bolt) drop() {
 	s.dirty, s.under, s.bytes = map[string][]byte{}, nil, 0
 }

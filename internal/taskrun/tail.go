@@ -60,18 +60,18 @@ func (h *Host) fetchOnce(ctx context.Context, tp model.TopicPartition, topic [16
 	kresp, err := h.topics.cl.Broker(int(leader)).RetriableRequest(ctx, req)
 	if err != nil {
 		h.topics.Doubt()
-		return nil, fmt.Errorf("fetch \"%s\" from broker %d: %w", tp, leader, err)
+		return nil, fmt.Errorf("fetch %q from broker %d: %w", tp, leader, err)
 	}
 	resp, ok := kresp.(*kmsg.FetchResponse)
 	if !ok || len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
-		return nil, fmt.Errorf("fetch \"%s\" from broker %d: an answer about something else", tp, leader)
+		return nil, fmt.Errorf("fetch %q from broker %d: an answer about something else", tp, leader)
 	}
 	p := &resp.Topics[0].Partitions[0]
 	if err := errors.Join(kerr.ErrorForCode(resp.ErrorCode), kerr.ErrorForCode(p.ErrorCode)); err != nil {
 		if !errors.Is(err, kerr.OffsetOutOfRange) {
 			h.topics.Doubt()
 		}
-		return nil, fmt.Errorf("fetch \"%s\" from broker %d: %w", tp, leader, err)
+		return nil, fmt.Errorf("fetch %q from broker %d: %w", tp, leader, err)
 	}
 	return p, nil
 }

@@ -59,8 +59,7 @@ func (h *Host) Activate(id model.TaskID, c Committer) error {
 	}
 	t.act = a
 	h.tasks[id] = t
-	h.acts.Add(1)
-	go a.run()
+	h.acts.Go(a.run)
 	return nil
 }
 

@@ -40,7 +40,6 @@ type extent struct {
 // are not running, at intervals and when asked to, and hands them to the
 // restore poller. Brokers that do not answer are asked less and less often.
 func (h *Host) watch() {
-	defer h.wg.Done()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var starts begins
@@ -159,9 +158,9 @@ func (h *Host) extents(b *begins, anew bool, tasks []*task) (found map[model.Top
 		return failed(parts, fmt.Errorf("changelogs: %w", err)), false
 	}
 	if anew || !b.cover(topics, parts) {
-		*b = begins{at: now, starts: h.offsets(ctx, topics, parts, -2)}
+		*b = begins{at: now, starts: h.offsets(ctx, topics, parts, atStart)}
 	}
-	found = h.offsets(ctx, topics, parts, -1)
+	found = h.offsets(ctx, topics, parts, atEnd)
 	for tp, e := range found {
 		s := b.starts[tp]
 		switch {
