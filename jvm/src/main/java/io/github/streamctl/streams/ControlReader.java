@@ -71,7 +71,7 @@ final class ControlReader {
       exists = false; // what is found may be what the consumer knows from before
       if (partitions == 0) {
         consumer.assign(Collections.emptySet());
-        startOver();
+        startOver(new ControlView());
         return null;
       }
       long end = end(until);
@@ -116,9 +116,10 @@ final class ControlReader {
 
   private void readTo(long end, long until) {
     Set<TopicPartition> one = Collections.singleton(partition);
-    // An end below what was read: the topic was made anew.
-    if (end < view.position || System.nanoTime() - wholeAt >= WHOLE_AGAIN_NS) {
-      startOver();
+    if (end < view.position) {
+      startOver(new ControlView()); // the topic was made anew
+    } else if (System.nanoTime() - wholeAt >= WHOLE_AGAIN_NS) {
+      startOver(view.again());
     }
     consumer.seek(partition, view.position);
     if (view.position == 0) {
@@ -131,16 +132,19 @@ final class ControlReader {
           view.position = r.offset() + 1;
         }
       } catch (OffsetOutOfRangeException e) {
-        startOver();
+        startOver(view.again());
         consumer.seekToBeginning(one);
+      }
+      if (view.tooMuch()) {
+        throw new KafkaException("it has marks and statuses of more than " + (ControlView.MAX_KEPT >> 20) + " MiB");
       }
       view.position = consumer.position(partition, left(until));
     }
     view.position = Math.max(view.position, end);
   }
 
-  private void startOver() {
-    view = new ControlView();
+  private void startOver(ControlView empty) {
+    view = empty;
     wholeAt = System.nanoTime();
   }
 
@@ -155,7 +159,7 @@ final class ControlReader {
   /** Ends the connections; the next read starts anew. */
   void close() {
     drop();
-    startOver();
+    startOver(view.again());
   }
 
   private void drop() {

@@ -14,7 +14,12 @@ import org.slf4j.LoggerFactory;
 final class ControlView {
   private static final Logger LOG = LoggerFactory.getLogger(ControlView.class);
   private static final Pattern UUID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
-  private static final int MAX_PROCESSES = 100_000;
+  private static final int MAX_TOLD = 10;
+
+  /** Characters that are kept at most, those of Java's own objects reckoned with. */
+  static final long MAX_KEPT = 64L << 20;
+
+  private static final long PER_ENTRY = 200;
 
   /** By process: the mark on it. */
   final SortedMap<String, Mark> marks = new TreeMap<>();
@@ -33,6 +38,28 @@ final class ControlView {
 
   /** Every record below this offset was taken. */
   long position;
+
+  private final long toldBelow; // what is wrong with records below was told when they were first read
+  int told; // warnings given
+  private long kept;
+
+  ControlView() {
+    this(0);
+  }
+
+  private ControlView(long toldBelow) {
+    this.toldBelow = toldBelow;
+  }
+
+  /** An empty one, to read the same topic again from its beginning. */
+  ControlView again() {
+    return new ControlView(Math.max(toldBelow, position));
+  }
+
+  /** More is to be kept than may be. */
+  boolean tooMuch() {
+    return kept > MAX_KEPT;
+  }
 
   /** A copy that does not change. */
   ControlView copy() {
@@ -62,14 +89,19 @@ final class ControlView {
     }
   }
 
-  private static Mark decodeMark(String process, byte[] value, long offset) {
+  private Mark decodeMark(String process, byte[] value, long offset) {
     if (value == null || value.length == 0) {
       return null;
     }
     try {
-      return Mark.decode(value);
+      Mark m = Mark.decode(value);
+      m.offset = offset;
+      return m;
     } catch (Json.BadValue e) {
-      LOG.warn("control topic: the mark on process {} at offset {} {}: it counts as withdrawn", process, offset, e.getMessage());
+      if (offset >= toldBelow && told < MAX_TOLD) {
+        LOG.warn("control topic: the mark on process {} at offset {} {}: it counts as withdrawn{}", process, offset, e.getMessage(),
+            ++told < MAX_TOLD ? "" : "; more of this kind are not told of");
+      }
       return null;
     }
   }
@@ -102,17 +134,31 @@ final class ControlView {
     Set<String> out = new HashSet<>();
     if (status.get("members") != null) {
       for (Object id : Json.list(status, "members", StatusRecord.MAX_MEMBERS)) {
-        out.add(String.valueOf(id));
+        out.add(Json.idIn(id, "members"));
       }
     }
     return out;
   }
 
-  private static <V> void put(Map<String, V> map, String process, V value) {
+  private <V> void put(Map<String, V> map, String process, V value) {
+    kept -= size(map.get(process));
     if (value == null) {
       map.remove(process);
-    } else if (map.containsKey(process) || map.size() < MAX_PROCESSES) {
+    } else {
       map.put(process, value);
     }
+    kept += size(value);
+  }
+
+  private static long size(Object value) {
+    long n = value == null ? 0 : PER_ENTRY;
+    if (value instanceof Set) {
+      for (Object id : (Set<?>) value) {
+        n += PER_ENTRY / 2 + id.toString().length();
+      }
+    } else if (value instanceof Mark) {
+      n += ((Mark) value).id.length();
+    }
+    return n;
   }
 }

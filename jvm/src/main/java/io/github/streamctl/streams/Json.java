@@ -106,8 +106,16 @@ final class Json {
     return bounded(o, field, 1, MAX_ID);
   }
 
+  /** An id that is an entry of a list. */
+  static String idIn(Object value, String list) throws BadValue {
+    return boundedText(value, list, 1, MAX_ID);
+  }
+
   private static String bounded(JsonObject o, String field, int low, int high) throws BadValue {
-    Object s = o.get(field);
+    return boundedText(o.get(field), field, low, high);
+  }
+
+  private static String boundedText(Object s, String field, int low, int high) throws BadValue {
     int bytes = s instanceof String ? ((String) s).getBytes(StandardCharsets.UTF_8).length : -1;
     if (bytes < low || bytes > high) {
       throw new BadValue("field \"" + field + "\" is no text of " + low + " to " + high + " bytes");

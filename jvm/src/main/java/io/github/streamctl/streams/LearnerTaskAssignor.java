@@ -74,6 +74,7 @@ public final class LearnerTaskAssignor implements TaskAssignor {
       silent = session.silent(group);
       LearnerResult result = Target.of(group, settings, before);
       session.led(round(group, result));
+      session.standbys.is(missing(settings, result));
       Long followup = followupMs(group, result);
       status = status(group, settings, result, self);
       return assignment(group, result, self, followup);
@@ -103,6 +104,12 @@ public final class LearnerTaskAssignor implements TaskAssignor {
       set.add("rack.aware.assignment.strategy " + c.rackAwareAssignmentStrategy() + ": tasks may be read across racks (client.rack)");
     }
     return set.isEmpty() ? null : "this assignor looks at neither racks nor client tags, so these settings do nothing: " + String.join("; ", set);
+  }
+
+  /** Says that standbys have no place; null when all have one. */
+  private static String missing(LearnerInput settings, LearnerResult result) {
+    return result.missingStandbys == 0 ? null : result.missingStandbys + " standbys have no process to be on: with num.standby.replicas="
+        + settings.standbys + " a task needs " + (settings.standbys + 1) + " processes that are not leaving";
   }
 
   /** The process that leads: the one with the thread that this assignor runs in. */
@@ -214,7 +221,7 @@ public final class LearnerTaskAssignor implements TaskAssignor {
     if (error != AssignmentError.NONE) {
       return;
     }
-    if (!session.exists()) {
+    if (!session.writable()) {
       session.publisher.rest(); // nobody but streamctl makes the topic
       return;
     }

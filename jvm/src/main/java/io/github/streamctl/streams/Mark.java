@@ -12,9 +12,17 @@ final class Mark {
   /** How long the process waits to be drained; null: as its own setting says. */
   final Long timeoutMs;
 
+  /** Of its record. */
+  long offset;
+
   private Mark(String id, Long timeoutMs) {
     this.id = id;
     this.timeoutMs = timeoutMs;
+  }
+
+  /** The same mark, not one that was written later, maybe with the same id. */
+  boolean same(Mark other) {
+    return other != null && id.equals(other.id) && offset == other.offset;
   }
 
   static Mark decode(byte[] value) throws Json.BadValue {

@@ -32,7 +32,10 @@ final class Session {
   private final ScheduledThreadPoolExecutor readers;
   private final String topic;
   private final Trouble trouble;
+  private final Trouble several = new Trouble(LOG, null);
   private final Map<String, Long> firstSeen = new HashMap<>(); // by mark id, this clock in ns
+  private final Map<String, String> toldOf = new HashMap<>(); // by process: id of the mark that the log tells of
+  private final Map<String, Mark> ended = new HashMap<>(); // by process: it left under this mark, which the topic still has
   private Future<ControlView> reading;
   private volatile long reads; // finished or begun, so that an idle close can tell whether it is still due
 
@@ -49,6 +52,9 @@ final class Session {
 
   /** The topic was read at least once, whether it exists or not. */
   boolean wasRead;
+
+  /** Standbys that are wanted and have no place. */
+  final Trouble standbys = new Trouble(LOG, null);
 
   /** Writes records. */
   final Publisher publisher;
@@ -100,6 +106,9 @@ final class Session {
       take(until, timeoutMs);
     }
     trouble.is(error == null ? null : error + "; the " + known.marks.size() + " marks that are known hold until it can be read");
+    int n = reader.partitions;
+    several.is(n < 2 ? null : "topic \"" + topic + "\" has " + n + " partitions, and only the first one is read: marks in the others do nothing, and "
+        + "this process writes no status. Delete it while no mark is needed; streamctl makes it anew with one");
   }
 
   private void read(long withinMs) {
@@ -134,15 +143,20 @@ final class Session {
   /** Puts the marks on the members. Time counts from when this process first saw a mark, by its own clock. */
   void mark(Group group, PluginSettings set, String self) {
     long now = System.nanoTime();
+    toldOf.keySet().retainAll(known.marks.keySet());
     firstSeen.keySet().removeIf(id -> known.marks.values().stream().noneMatch(m -> m.id.equals(id)));
     for (Member m : group.members) {
       m.plugIn |= m.id.equals(self) || toldBy(m);
-      m.mark = known.marks.get(m.id);
-      if (m.mark == null) {
+      Mark mark = known.marks.get(m.id);
+      if (mark == null || mark.same(ended.get(m.id))) {
         continue;
       }
-      long seen = firstSeen.computeIfAbsent(m.mark.id, id -> now);
-      Long timeout = m.mark.timeoutMs == null ? set.scaleDownMs : m.mark.timeoutMs;
+      m.mark = mark;
+      Long timeout = mark.timeoutMs == null ? set.scaleDownMs : mark.timeoutMs;
+      if (!mark.id.equals(toldOf.put(m.id, mark.id))) {
+        LOG.info("process {} is marked as leaving: its tasks go to others{}", m.id, timeout == null ? "" : " within " + timeout + " ms");
+      }
+      long seen = firstSeen.computeIfAbsent(mark.id, id -> now);
       m.remainingMs = timeout == null ? null : Long.valueOf(Math.max(0, timeout - TimeUnit.NANOSECONDS.toMillis(now - seen)));
       m.expired = m.remainingMs != null && m.remainingMs == 0;
     }
@@ -176,22 +190,25 @@ final class Session {
     ledPosition = known.position;
   }
 
-  /** Processes that took part in the round before under a mark and are gone: their marks have ended. */
+  /**
+   * Processes that took part in a round under a mark and were gone in the next: their marks have ended. They stay here
+   * until the topic has those marks no more, since a writing may fail, or be dropped for a newer one.
+   */
   List<String> departed(Group group, Round before) {
-    List<String> out = new ArrayList<>();
-    if (before != null) {
-      for (String id : known.marks.keySet()) {
-        if (before.members.contains(id) && group.find(id) == null) {
-          out.add(id);
-        }
+    known.marks.forEach((id, mark) -> {
+      if (before != null && before.members.contains(id) && group.find(id) == null) {
+        ended.put(id, mark);
       }
-    }
+    });
+    ended.entrySet().removeIf(e -> !e.getValue().same(known.marks.get(e.getKey())));
+    List<String> out = new ArrayList<>(ended.keySet());
+    out.sort(null);
     return out;
   }
 
-  /** The topic exists, as far as is known. */
-  boolean exists() {
-    return reader.exists;
+  /** The topic exists, as far as is known, and is as it has to be. */
+  boolean writable() {
+    return reader.exists && reader.partitions == 1;
   }
 
   /** Every record below this offset has been read; null: the topic was never read. */

@@ -77,6 +77,35 @@ class ControlVectorsTest {
     }
   }
 
+  /** What a status takes away is no longer counted as kept. */
+  @Test
+  void kept() {
+    ControlView view = new ControlView();
+    byte[] status = SessionTest.largeStatus().getBytes(StandardCharsets.UTF_8);
+    byte[] key = "status/7b9f2c10-4d53-4f0e-9a41-0c5d1be0a001".getBytes(StandardCharsets.UTF_8);
+    for (int i = 0; i < 1_001; i++) {
+      view.apply(key, i % 3 == 0 ? null : status, i);
+    }
+    assertTrue(!view.tooMuch() && view.plugIns.size() == 1);
+  }
+
+  /** However many records are bad, the log has a few lines of them, and none again when the topic is read again. */
+  @Test
+  void told() {
+    ControlView view = new ControlView();
+    byte[] key = "leaving/7b9f2c10-4d53-4f0e-9a41-0c5d1be0a001".getBytes(StandardCharsets.UTF_8);
+    for (int i = 0; i < 100; i++) {
+      view.apply(key, new byte[] {'{'}, i);
+      view.position = i + 1;
+    }
+    assertEquals(10, view.told);
+    view = view.again();
+    for (int i = 0; i < 101; i++) {
+      view.apply(key, new byte[] {'{'}, i);
+    }
+    assertEquals(1, view.told);
+  }
+
   /** Whatever is in the topic, reading goes on. */
   @Test
   void anything() {

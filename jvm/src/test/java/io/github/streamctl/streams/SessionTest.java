@@ -55,13 +55,13 @@ class SessionTest {
   void noTopic() {
     log.records = null;
     assertFalse(round().find(B).marked());
-    assertTrue(!session.exists() && session.error == null);
+    assertTrue(!session.writable() && session.error == null);
     log.records = new java.util.ArrayList<>();
     log.add("leaving/" + B, mark("m-1", "null"));
     assertTrue(round().find(B).marked());
     log.records = null; // somebody deleted it
     assertFalse(round().find(B).marked());
-    assertFalse(session.exists());
+    assertFalse(session.writable());
   }
 
   /** A consumer that read a topic takes it for granted: where it gets no answer it does not count as there, so nobody makes it. */
@@ -69,12 +69,12 @@ class SessionTest {
   void deleted() {
     log.remembers = true;
     log.add("leaving/" + B, mark("m-1", "null"));
-    assertTrue(round().find(B).marked() && session.exists());
+    assertTrue(round().find(B).marked() && session.writable());
     log.records = null;
     assertTrue(round().find(B).marked());
-    assertTrue(session.error.contains("no end within the time") && !session.exists(), session.error);
+    assertTrue(session.error.contains("no end within the time") && !session.writable(), session.error);
     assertFalse(round().find(B).marked());
-    assertTrue(session.error == null && !session.exists());
+    assertTrue(session.error == null && !session.writable());
   }
 
   /** Rounds without a topic share a consumer as others do. */
@@ -136,7 +136,7 @@ class SessionTest {
     assertTrue(round().find(B).marked());
     log.failing = new TopicAuthorizationException(Log.TOPIC);
     assertTrue(round().find(B).marked());
-    assertTrue(session.error.contains("needs READ and DESCRIBE") && session.exists(), session.error);
+    assertTrue(session.error.contains("needs READ and DESCRIBE") && session.writable(), session.error);
     log.failing = null;
     log.add("leaving/" + B, null);
     assertFalse(round().find(B).marked());
@@ -230,7 +230,64 @@ class SessionTest {
     assertEquals(Collections.emptyList(), session.departed(g, before), "it was not there before");
     before.members.add(B);
     assertEquals(Collections.singletonList(B), session.departed(g, before));
-    assertEquals(Collections.emptyList(), session.departed(round(), before));
+    Group back = round();
+    assertFalse(back.find(B).marked(), "the mark ended when it left, though the topic still has it");
+    assertEquals(Collections.singletonList(B), session.departed(back, null), "what could not be written is written again");
+    log.add("leaving/" + B, null);
+    assertEquals(Collections.emptyList(), session.departed(round(), null));
+  }
+
+  /** Somebody who marks the process again means it, even with the id of the mark that ended. */
+  @Test
+  void markedAgain() {
+    log.add("leaving/" + B, mark("m-1", "null"));
+    Round before = new Round();
+    before.members.add(B);
+    Group g = round();
+    g.members.removeIf(m -> m.id.equals(B));
+    assertEquals(Collections.singletonList(B), session.departed(g, before));
+    log.add("leaving/" + B, mark("m-1", "null"));
+    g = round();
+    assertTrue(g.find(B).marked());
+    assertEquals(Collections.emptyList(), session.departed(g, before));
+  }
+
+  /** Of a topic with several partitions only one is read, and nothing is written to it. */
+  @Test
+  void partitions() {
+    log.add("leaving/" + B, mark("m-1", "null"));
+    log.partitions = 3;
+    assertTrue(round().find(B).marked());
+    assertFalse(session.writable());
+    log.partitions = 1;
+    round();
+    assertTrue(session.writable());
+  }
+
+  /** Of few bytes, as much as a status can have to keep. */
+  static String largeStatus() {
+    StringBuilder members = new StringBuilder("\"i0\"");
+    for (int i = 1; i < StatusRecord.MAX_MEMBERS; i++) {
+      members.append(",\"i").append(i).append('"');
+    }
+    return "{\"schema_version\":1,\"source\":\"plug-in\",\"members\":[" + members + "],\"round\":null}";
+  }
+
+  /** Whoever may write can have a process keep so much, no more: then the topic counts as unreadable. */
+  @Test
+  void tooMuch() {
+    log.add("leaving/" + B, mark("m-1", "null"));
+    assertTrue(round().find(B).marked());
+    String status = largeStatus();
+    for (int i = 0; i < 700; i++) {
+      log.add(String.format("status/%08x-0000-4000-8000-000000000000", i), status);
+    }
+    session.refresh(20_000);
+    assertTrue(session.error.contains("more than 64 MiB"), session.error);
+    assertTrue(round().find(B).marked(), "the marks that are known hold");
+    log.records.subList(1, log.records.size()).clear();
+    session.refresh(20_000);
+    assertNull(session.error);
   }
 
   private static String status(String member) {
