@@ -65,7 +65,11 @@ func runDiff(ctx context.Context, o *diffOptions) error {
 		return err
 	}
 	res := report.DiffResult{Before: sa.TakenAt, After: sb.TakenAt}
-	if sa.ClusterID != nil && sb.ClusterID != nil && *sa.ClusterID != *sb.ClusterID {
+	switch {
+	case sa.ClusterID == nil || sb.ClusterID == nil:
+	case *sa.ClusterID == *sb.ClusterID:
+		res.ClusterID = sb.ClusterID
+	default:
 		o.d.warn(fmt.Sprintf("the files are of two clusters, %s and %s", *sa.ClusterID, *sb.ClusterID))
 	}
 	if res.Changes, err = diffSnapshots(sa, sb, o.d.defaultGroup(), b); err != nil {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"unicode"
@@ -79,7 +80,11 @@ func runSnapshot(ctx context.Context, o *snapshotOptions) error {
 	if err := s.Write(&b); err != nil {
 		return fmt.Errorf("snapshot: %w", err)
 	}
-	if err := o.write(ctx, printable(b.Bytes())); err != nil {
+	doc, err := sortedKeys(b.Bytes())
+	if err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	if err := o.write(ctx, printable(doc)); err != nil {
 		return err
 	}
 	return errors.Join(missing, snapshotErrors(s))
@@ -94,6 +99,25 @@ func readErrors(s *snapshot.Snapshot) []model.ReadError {
 		list = append(list, model.ReadError{Object: e.Object, Code: e.Code, Text: e.Text, Hint: e.Hint})
 	}
 	return list
+}
+
+// sortedKeys is a JSON text with the keys of its objects sorted, as those of
+// every document are.
+func sortedKeys(doc []byte) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil { // maps are written by key
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 // printable escapes what does not print in a JSON text, so that names of a

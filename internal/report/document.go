@@ -62,16 +62,28 @@ func readOfAll(groups []*model.Group, more []model.ReadError) Read {
 
 // Errors turns read errors into their document form, sorted, each once.
 func Errors(list []model.ReadError) []Error {
-	sorted := slices.Clone(list)
-	slices.SortFunc(sorted, func(a, b model.ReadError) int {
-		return cmp.Or(strings.Compare(a.Object, b.Object), strings.Compare(a.Code, b.Code),
-			strings.Compare(a.Text, b.Text), strings.Compare(a.Hint, b.Hint))
-	})
-	out := make([]Error, 0, len(sorted))
-	for _, e := range slices.Compact(sorted) {
+	out := make([]Error, 0, len(list))
+	for _, e := range list {
 		out = append(out, Error{Object: e.Object, Code: optional(e.Code), Text: e.Text, Hint: optional(e.Hint)})
 	}
-	return out
+	return sortedErrors(out)
+}
+
+// sortedErrors sorts errors as every document has them, each once.
+func sortedErrors(list []Error) []Error {
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	order := func(a, b Error) int {
+		return cmp.Or(strings.Compare(a.Object, b.Object), strings.Compare(text(a.Code), text(b.Code)),
+			strings.Compare(a.Text, b.Text), strings.Compare(text(a.Hint), text(b.Hint)))
+	}
+	out := append(make([]Error, 0, len(list)), list...)
+	slices.SortFunc(out, order)
+	return slices.CompactFunc(out, func(a, b Error) bool { return order(a, b) == 0 })
 }
 
 // optional turns "" into null.

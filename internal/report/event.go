@@ -106,12 +106,13 @@ type Change struct {
 // DiffResult is what a comparison gave.
 type DiffResult struct {
 	Before, After *time.Time // when the two were taken
+	ClusterID     *string    // nil: they are of two clusters, or it is not known
 	Changes       []progress.Change
 }
 
-// NewDiff makes the report; taken_at is that of the later look.
+// NewDiff makes the report; taken_at is that of the second look.
 func NewDiff(r DiffResult) *Diff {
-	d := &Diff{Head: head("Diff"), Changes: make([]Change, len(r.Changes)), Read: Read{TakenAt: r.After, Errors: []Error{}}}
+	d := &Diff{Head: head("Diff"), Changes: make([]Change, len(r.Changes)), Read: Read{TakenAt: r.After, ClusterID: r.ClusterID, Errors: []Error{}}}
 	for i, c := range r.Changes {
 		d.Changes[i] = Change{Object: c.Object, What: c.What, Before: optional(c.Before), After: optional(c.After)}
 	}

@@ -12,12 +12,36 @@ import (
 // Plan is what `plan` shows of one group.
 type Plan struct {
 	plan.Plan
-	NewIDs  NewIDs   `json:"new_ids"`
-	Members []string `json:"members"` // member ids that the plan started from, sorted
-	Errors  []Error  `json:"errors"`
+	NewIDs  NewIDs      `json:"new_ids"`
+	Members []string    `json:"members"` // member ids that the plan started from, sorted
+	Story   []PlanRound `json:"rounds"`  // those of the plan, as the document has them
+	Errors  []Error     `json:"errors"`
 
 	g *model.Group
 	o PlanOptions
+}
+
+// PlanRound is a round in the document.
+type PlanRound struct {
+	plan.Round
+	Moves []PlanMove `json:"moves"`
+}
+
+// PlanMove is a move in the document.
+type PlanMove struct {
+	plan.Move
+	From *string `json:"from"` // null when nobody ran it
+}
+
+func newStory(rounds []plan.Round) []PlanRound {
+	out := make([]PlanRound, len(rounds))
+	for i, r := range rounds {
+		out[i] = PlanRound{Round: r, Moves: make([]PlanMove, len(r.Moves))}
+		for j, m := range r.Moves {
+			out[i].Moves[j] = PlanMove{Move: m, From: optional(m.From)}
+		}
+	}
+	return out
 }
 
 // NewIDs says what hangs on ids that instances draw when they start: the least
@@ -25,16 +49,22 @@ type Plan struct {
 type NewIDs struct {
 	Given  []string          `json:"given"`
 	Tried  int               `json:"tried"`
-	Varies map[string][2]any `json:"varies"` // int64 where both are whole, else float64
+	Varies map[string][2]any `json:"varies"` // each as it is in Totals: int64, int or float64
 }
 
-// newVaries writes counts as whole numbers.
+// newVaries writes counts as whole numbers, and as wide ones those that are wide
+// in Totals.
 func newVaries(ranges map[plan.Figure][2]float64) map[string][2]any {
 	out := make(map[string][2]any, len(ranges))
 	for k, v := range ranges {
-		out[string(k)] = [2]any{v[0], v[1]}
-		if k.Whole() {
+		switch k {
+		case plan.FigureRecords, plan.FigureBytes, plan.FigureDiscarded:
 			out[string(k)] = [2]any{int64(v[0]), int64(v[1])}
+		default:
+			out[string(k)] = [2]any{v[0], v[1]}
+			if k.Whole() {
+				out[string(k)] = [2]any{int(v[0]), int(v[1])}
+			}
 		}
 	}
 	return out
@@ -53,7 +83,7 @@ type PlanOptions struct {
 
 // NewPlan makes the report of a plan for g.
 func NewPlan(p *plan.Plan, g *model.Group, o PlanOptions) *Plan {
-	out := &Plan{Plan: *p, Members: []string{}, Errors: Errors(g.Errors), g: g, o: o}
+	out := &Plan{Plan: *p, Members: []string{}, Story: newStory(p.Rounds), Errors: Errors(g.Errors), g: g, o: o}
 	for i := range g.Instances {
 		for j := range g.Instances[i].Members {
 			out.Members = append(out.Members, g.Instances[i].Members[j].ID)
@@ -89,7 +119,8 @@ type PlanList struct {
 // NewPlanList makes the report of several plans; errors are those of groups
 // that have no plan.
 func NewPlanList(plans []*Plan, errors []Error) *PlanList {
-	l := &PlanList{Head: head("PlanList"), Items: plans, Read: Read{Errors: slices.Clone(errors)}}
+	l := &PlanList{Head: head("PlanList"), Items: plans}
+	all := slices.Clone(errors)
 	for _, p := range plans {
 		if l.TakenAt == nil {
 			l.TakenAt = p.TakenAt
@@ -97,11 +128,9 @@ func NewPlanList(plans []*Plan, errors []Error) *PlanList {
 		if l.ClusterID == nil {
 			l.ClusterID = p.ClusterID
 		}
-		l.Errors = append(l.Errors, p.Errors...)
+		all = append(all, p.Errors...)
 	}
-	if l.Errors == nil {
-		l.Errors = []Error{}
-	}
+	l.Errors = sortedErrors(all)
 	return l
 }
 
