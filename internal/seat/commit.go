@@ -164,18 +164,19 @@ func (s *Seat) send(ctx context.Context, b *batch) (map[model.TopicPartition]err
 	if s.o.InstanceID != "" {
 		req.InstanceID = kmsg.StringPtr(s.o.InstanceID)
 	}
+	var topics []string
 	for _, p := range slices.SortedFunc(maps.Keys(b.offsets), model.TopicPartition.Compare) {
-		if n := len(req.Topics); n == 0 || req.Topics[n-1].Topic != p.Topic {
+		if n := len(topics); n == 0 || topics[n-1] != p.Topic {
 			t := kmsg.NewOffsetCommitRequestTopic()
 			t.Topic = p.Topic
-			req.Topics = append(req.Topics, t)
+			req.Topics, topics = append(req.Topics, t), append(topics, p.Topic)
 		}
 		t := &req.Topics[len(req.Topics)-1]
 		rp := kmsg.NewOffsetCommitRequestTopicPartition()
 		rp.Partition, rp.Offset = p.Partition, b.offsets[p]
 		t.Partitions = append(t.Partitions, rp)
 	}
-	ids, err := s.topicIDs(ctx, req.Topics)
+	ids, err := s.topicIDs(ctx, topics)
 	if err != nil {
 		return nil, err
 	}

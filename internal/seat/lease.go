@@ -9,13 +9,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// keySync is the request whose answer ends a round.
-const keySync = 14
-
-// OnBrokerE2E notes when a sync was answered. Whether that was the assignment
-// only the next call of assigned tells.
+// OnBrokerE2E notes when a sync was answered, which ends a round. Whether that
+// was the assignment only the next call of assigned tells.
 func (s *Seat) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, e kgo.BrokerE2E) {
-	if key != keySync || e.WriteErr != nil || e.ReadErr != nil {
+	if key != int16(kmsg.SyncGroup) || e.WriteErr != nil || e.ReadErr != nil {
 		return
 	}
 	s.mu.Lock()

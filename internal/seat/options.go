@@ -1,6 +1,7 @@
 package seat
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -101,10 +102,15 @@ var ErrSilent = errors.New("the group coordinator has not confirmed this member 
 // ErrForgotten says that the coordinator does not know the member any more.
 var ErrForgotten = errors.New("the group coordinator does not know this member any more")
 
-func (o *Options) defaults() error {
+// complete refuses what cannot work, and gives what is not set its default.
+func (o *Options) complete() error {
 	switch {
-	case o.Group == "" || o.Handler == nil || len(o.Sources) == 0:
-		return errors.New("a seat needs a group, source topics and a handler")
+	case o.Group == "":
+		return errors.New("a seat without a group")
+	case len(o.Sources) == 0:
+		return errors.New("a seat without source topics")
+	case o.Handler == nil:
+		return errors.New("a seat without a handler")
 	case o.Type != TypeStream && o.Type != TypeConsumer:
 		return errors.New("a seat's protocol type is stream or consumer")
 	case o.Anchor != "" && o.Type != TypeStream:
@@ -112,18 +118,10 @@ func (o *Options) defaults() error {
 	case len(o.Older) > 0 && o.Type != TypeConsumer:
 		return errors.New("older protocols go with type consumer only")
 	}
-	if o.SessionTimeout == 0 {
-		o.SessionTimeout = 45 * time.Second
-	}
-	if o.RebalanceTimeout == 0 {
-		o.RebalanceTimeout = time.Minute
-	}
-	if o.Heartbeat == 0 {
-		o.Heartbeat = 3 * time.Second
-	}
-	if o.MetadataMaxAge == 0 {
-		o.MetadataMaxAge = 5 * time.Minute
-	}
+	o.SessionTimeout = cmp.Or(o.SessionTimeout, 45*time.Second)
+	o.RebalanceTimeout = cmp.Or(o.RebalanceTimeout, time.Minute)
+	o.Heartbeat = cmp.Or(o.Heartbeat, 3*time.Second)
+	o.MetadataMaxAge = cmp.Or(o.MetadataMaxAge, 5*time.Minute)
 	if o.Network == nil {
 		o.Network = NewNetwork()
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,7 +46,7 @@ type Seat struct {
 
 // Open starts to join and returns at once.
 func Open(o Options) (*Seat, error) {
-	if err := o.defaults(); err != nil {
+	if err := o.complete(); err != nil {
 		return nil, err
 	}
 	s := &Seat{o: o, opened: make(chan struct{}), closed: make(chan struct{}), commits: newCommits(), ids: map[string][16]byte{}, wrong: map[string]bool{}}
@@ -113,9 +112,6 @@ func (s *Seat) backoff(fails int) time.Duration {
 // Rejoin asks for a round. A follower gets one only when its metadata differ
 // from those that it joined with before.
 func (s *Seat) Rejoin() { s.client.ForceRebalance() }
-
-// Type is the protocol type that it joins with.
-func (s *Seat) Type() string { return s.o.Type }
 
 func (s *Seat) beforeJoin() {
 	s.mu.Lock()
@@ -271,26 +267,4 @@ func (s *Seat) close() {
 	s.end()
 	s.client.Close()
 	s.watch.Wait()
-}
-
-// Partitions gives how many partitions each source topic has, as last seen; a
-// topic that does not exist is absent.
-func (s *Seat) Partitions(ctx context.Context) (map[string]int32, error) {
-	req := kmsg.NewPtrMetadataRequest()
-	for _, t := range s.o.Sources {
-		rt := kmsg.NewMetadataRequestTopic()
-		rt.Topic = kmsg.StringPtr(t)
-		req.Topics = append(req.Topics, rt)
-	}
-	resp, err := s.client.RequestCachedMetadata(ctx, req, s.o.MetadataMaxAge)
-	if err != nil {
-		return nil, err
-	}
-	counts := make(map[string]int32, len(resp.Topics))
-	for _, t := range resp.Topics {
-		if t.Topic != nil && t.ErrorCode == 0 && slices.Contains(s.o.Sources, *t.Topic) {
-			counts[*t.Topic] = int32(len(t.Partitions))
-		}
-	}
-	return counts, nil
 }

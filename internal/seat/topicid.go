@@ -2,6 +2,7 @@ package seat
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -13,16 +14,16 @@ const topicIDAge = time.Second
 
 // topicIDs gives the ids of topics. Those of the sources are known since the
 // first round, so that a commit by which a task stops waits for nothing else.
-func (s *Seat) topicIDs(ctx context.Context, topics []kmsg.OffsetCommitRequestTopic) (map[string][16]byte, error) {
-	ids, meta := map[string][16]byte{}, kmsg.NewPtrMetadataRequest()
+func (s *Seat) topicIDs(ctx context.Context, topics []string) (map[string][16]byte, error) {
+	ids, meta := make(map[string][16]byte, len(topics)), kmsg.NewPtrMetadataRequest()
 	s.mu.Lock()
-	for _, t := range topics {
-		if id, ok := s.ids[t.Topic]; ok {
-			ids[t.Topic] = id
+	for _, name := range topics {
+		if id, ok := s.ids[name]; ok {
+			ids[name] = id
 			continue
 		}
 		rt := kmsg.NewMetadataRequestTopic()
-		rt.Topic = kmsg.StringPtr(t.Topic)
+		rt.Topic = kmsg.StringPtr(name)
 		meta.Topics = append(meta.Topics, rt)
 	}
 	s.mu.Unlock()
@@ -45,17 +46,14 @@ func (s *Seat) topicIDs(ctx context.Context, topics []kmsg.OffsetCommitRequestTo
 
 // learnIDs finds the ids of the sources that are not known, in the background.
 func (s *Seat) learnIDs() {
-	var topics []kmsg.OffsetCommitRequestTopic
-	for _, name := range s.o.Sources {
-		if s.knownID(name) {
-			continue
-		}
-		topics = append(topics, kmsg.OffsetCommitRequestTopic{Topic: name})
+	unknown := slices.DeleteFunc(slices.Clone(s.o.Sources), s.knownID)
+	if len(unknown) == 0 {
+		return
 	}
 	s.background(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), s.o.SessionTimeout)
 		defer cancel()
-		_, _ = s.topicIDs(ctx, topics) // or when it commits first
+		_, _ = s.topicIDs(ctx, unknown) // or when it commits first
 	})
 }
 
