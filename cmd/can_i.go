@@ -252,6 +252,9 @@ func (o *canIOptions) report(c Cluster, list []need, group string, kind model.Ki
 	}
 	now := o.d.now().UTC()
 	about := report.ItemOptions{TakenAt: &now}
+	if found.ClusterID != nil {
+		about.ClusterID = *found.ClusterID
+	}
 	for _, e := range found.Errors {
 		// A refusal is the answer here, not a failure.
 		if !strings.HasSuffix(e.Code, "AUTHORIZATION_FAILED") {

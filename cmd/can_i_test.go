@@ -60,3 +60,13 @@ func TestCanIKnowsTheKind(t *testing.T) {
 		t.Errorf("a group that cannot be read: %s", got)
 	}
 }
+
+// The document names the cluster that answered.
+func TestCanINamesTheCluster(t *testing.T) {
+	l := startLab(t, "classic-learners")
+	got, other := against(t, l, "can-i", "-g", "shop", "-o", "json"), against(t, l, "describe", "group", "shop", "-o", "json")
+	doc, want := document(t, got.out), document(t, other.out)["cluster_id"]
+	if id, ok := doc["cluster_id"].(string); !ok || id != want || doc["taken_at"] == nil {
+		t.Errorf("cluster_id %v, want %v; taken_at %v", doc["cluster_id"], want, doc["taken_at"])
+	}
+}

@@ -27,10 +27,11 @@ func (a *Authorized) May(operation string) bool { return slices.Contains(a.Opera
 
 // Authorization is what one may do, by the brokers' own account.
 type Authorization struct {
-	Cluster Authorized
-	Groups  []Authorized // by name
-	Topics  []Authorized // by name
-	Errors  []snapshot.Error
+	ClusterID *string // nil when the brokers do not tell it
+	Cluster   Authorized
+	Groups    []Authorized // by name
+	Topics    []Authorized // by name
+	Errors    []snapshot.Error
 }
 
 // Authorized asks what the principal of this connection may do with the
@@ -53,7 +54,7 @@ func (c *Client) Authorized(ctx context.Context, groups, topics []string) (*Auth
 	for _, name := range topics {
 		r.topic(name)
 	}
-	a := &Authorization{Cluster: r.clusterOperations(ctx)}
+	a := &Authorization{ClusterID: r.s.ClusterID, Cluster: r.clusterOperations(ctx)}
 	for _, g := range r.groups {
 		a.Groups = append(a.Groups, g.authorized(r.s.Errors))
 	}
