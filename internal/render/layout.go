@@ -27,7 +27,7 @@ type fit struct {
 // last drops from the right.
 // Without one nothing is cut, and only a screen made for 80 columns leaves
 // columns out, where even ids of usual length would not fit. The wide form
-// shows all.
+// shows all, but for columns without a value where a terminal has no room for them.
 func (g *Grid) arrange(f fit) layout {
 	var l layout
 	for i := range g.cols {
@@ -37,6 +37,13 @@ func (g *Grid) arrange(f fit) layout {
 		}
 	}
 	switch {
+	case f.form == InWide && f.width > 0:
+		for i := len(l.cols) - 1; i >= 0 && l.total(g, false) > f.width; i-- {
+			if g.silent(l.cols[i]) {
+				l.remove(i)
+			}
+		}
+		return l
 	case f.form != InDefault:
 		return l
 	case f.width <= 0:
@@ -56,6 +63,16 @@ func (g *Grid) arrange(f fit) layout {
 		l.remove(len(l.cols) - 1) // better than lines that wrap
 	}
 	return l
+}
+
+// silent reports whether a column has no value in any row.
+func (g *Grid) silent(col int) bool {
+	for _, row := range g.rows {
+		if t := row[col].text; t != "" && t != None {
+			return false
+		}
+	}
+	return len(g.rows) > 0 && (g.footer == nil || g.footer[col].raw == "")
 }
 
 func (g *Grid) columnWidth(i int) int {

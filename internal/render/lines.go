@@ -141,13 +141,19 @@ func (r *lineRenderer) Row(texts []string, _ tw.Formatting) {
 }
 
 func (r *lineRenderer) line(texts []string, style func(col int) Style) {
-	blank := 0 // blanks owed, written only before more text
+	blank := 0        // blanks owed, written only before more text
+	var more []string // further lines of the last column
 	for i, c := range r.layout.cols {
 		if i >= len(texts) {
 			break
 		}
 		text, width := texts[i], r.layout.widths[i]
 		w := Width(text)
+		if w > width && r.grid.cols[c].Wrap && i == len(r.layout.cols)-1 {
+			lines := Wrap(text, width)
+			text, more = lines[0], lines[1:]
+			w = Width(text)
+		}
 		if w > width {
 			text = Shorten(text, width)
 			w = Width(text)
@@ -171,6 +177,25 @@ func (r *lineRenderer) line(texts []string, style func(col int) Style) {
 			blank += width - w
 		}
 	}
+	r.out.WriteByte('\n')
+	for _, text := range more {
+		r.further(text, style)
+	}
+}
+
+// further writes one more line of the last column.
+func (r *lineRenderer) further(text string, style func(col int) Style) {
+	last := len(r.layout.cols) - 1
+	at := 0
+	for _, w := range r.layout.widths[:last] {
+		at += w + len(gap)
+	}
+	text = Shorten(text, r.layout.widths[last])
+	if s := style(r.layout.cols[last]); r.colour && s != Plain {
+		text = s.paint(text)
+	}
+	r.blanks(at)
+	r.out.WriteString(text)
 	r.out.WriteByte('\n')
 }
 

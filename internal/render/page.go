@@ -151,6 +151,7 @@ type Fact struct {
 	Label string
 	Text  string // safe text
 	Style Style
+	Item  bool // one of several under a label: it begins with a dash
 }
 
 // Facts writes facts below each other, their texts in one column, lead blanks
@@ -171,6 +172,11 @@ func (p *Page) list(lead int, facts []Fact, colourLabel bool) {
 	}
 	indent := lead + width + len(gap)
 	for _, f := range facts {
+		if f.Item {
+			const dash = "- "
+			p.hang(lead, indent+len(dash), f.Label+strings.Repeat(" ", indent-lead-Width(f.Label))+dash, Span{f.Text, f.Style})
+			continue
+		}
 		if !colourLabel {
 			p.hang(lead, indent, f.Label, Span{f.Text, f.Style})
 			continue

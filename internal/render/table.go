@@ -33,6 +33,8 @@ type Column struct {
 	// Cap marks a name. It counts with at most Cap columns when it is decided
 	// which columns fit, and is shortened in the middle on a terminal.
 	Cap int
+	// Wrap breaks the text of the last column at blanks instead of shortening it.
+	Wrap bool
 }
 
 func (c *Column) key() string {

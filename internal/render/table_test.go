@@ -171,6 +171,50 @@ func TestNarrowTerminal(t *testing.T) {
 	}
 }
 
+// The wide form on a terminal that has no room leaves out columns without a
+// value, from the right and no more than it has to; in a pipe it has all.
+func TestWideOnATerminal(t *testing.T) {
+	g := NewGrid(Column{Head: "NAME", Cap: 10}, Column{Head: "RACK"}, Column{Head: "LAG", Right: true}, Column{Head: "TAGS"}, Column{Head: "NOTE"})
+	for _, name := range []string{"pod-a", strings.Repeat("n", 20)} {
+		g.Row(Text(name), Dash(), Num(1), Dash(), Question())
+	}
+	g.Footer(Text("total"), Blank(), Num(2), Blank(), Blank())
+	for width, want := range map[int]string{0: "NAME RACK LAG TAGS NOTE", 80: "NAME RACK LAG TAGS NOTE", 38: "NAME RACK LAG NOTE", 31: "NAME LAG NOTE", 10: "NAME LAG NOTE"} {
+		head, rest, _ := strings.Cut(write(t, Options{Format: Wide, Width: width}, report{g}), "\n")
+		if got := strings.Join(strings.Fields(head), " "); got != want {
+			t.Errorf("width %d: columns %q, want %q", width, got, want)
+		}
+		if !strings.Contains(rest, strings.Repeat("n", 20)) {
+			t.Errorf("width %d: a name is not whole in\n%s", width, rest)
+		}
+	}
+}
+
+// A column of prose is broken where a name would be shortened.
+func TestLastColumnIsBroken(t *testing.T) {
+	g := NewGrid(Column{Head: "KEY"}, Column{Head: "MEANING", Cap: 10, Wrap: true})
+	g.Row(Text("standbys"), Text("copies of each task that the app asks for"))
+	g.Row(Text("color"), Text("when"))
+	want := "KEY       MEANING\nstandbys  copies of each task\n          that the app asks\n          for\ncolor     when\n"
+	if got := write(t, Options{Width: 29}, report{g}); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if got := write(t, Options{}, report{g}); !strings.Contains(got, "copies of each task that the app asks for\n") {
+		t.Errorf("in a pipe\n%s", got)
+	}
+}
+
+// Several texts under one label begin with a dash each, and their further lines
+// are below the text, not below the dash.
+func TestItems(t *testing.T) {
+	p := &Page{o: Options{Width: 30}}
+	p.Facts(0, []Fact{{Label: "Assumed", Text: "the first thing of two", Item: true}, {Label: " ", Text: "short", Item: true}, {Label: "Other", Text: "one that is broken too"}})
+	want := "Assumed  - the first thing of\n           two\n         - short\nOther    one that is broken\n         too\n"
+	if got := p.b.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 func TestSortBy(t *testing.T) {
 	g := NewGrid(Column{Head: "NAME"}, Column{Head: "TO RESTORE", Right: true})
 	for _, r := range []struct {

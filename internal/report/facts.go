@@ -43,7 +43,7 @@ func (s *screen) facts() []render.Fact {
 		add("Standbys", s.standbys())
 	}
 	if s.p.Wide() && s.g.Balance != nil {
-		add("Balance", "r "+render.Ratio(s.g.Balance.Factor)+", at most "+render.Ratio(s.g.Balance.MaxOverExpected)+" of expected")
+		add("Balance", "r "+render.Ratio(s.g.Balance.Factor)+", at most "+twoDigits(s.g.Balance.MaxOverExpected)+" of expected")
 	}
 	return out
 }

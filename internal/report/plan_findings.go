@@ -82,7 +82,7 @@ func byLabel(out []render.Fact) []render.Fact {
 	}
 	for i := len(out) - 1; i >= 0; i-- {
 		if several[i] {
-			out[i].Text = "- " + out[i].Text
+			out[i].Item = true
 		}
 		if same(i-1, i) {
 			out[i].Label = " "

@@ -91,7 +91,7 @@ func (s *planScreen) roundText() string {
 		if least, most := s.r.Range(plan.FigureEarliest); least != most {
 			text += " (" + took(least) + " to " + took(most) + ")"
 		}
-		if t.Learners > 0 {
+		if t.Learners > 0 && t.EstimateS == nil {
 			text += " (+ restore time)"
 		}
 	}

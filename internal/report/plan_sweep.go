@@ -133,7 +133,7 @@ func (s *PlanSweep) grid(short bool) *render.Grid {
 			render.Float(t.EarliestS).Shown(took(it.most(plan.FigureEarliest, t.EarliestS))),
 			it.bound(plan.FigureRecords, render.OptNum(t.RemainingRecords), t.RemainingRecords, render.Int),
 			it.bound(plan.FigureBytes, render.Size(t.RemainingBytes), t.RemainingBytes, render.Bytes),
-			it.count(plan.FigureDown, t.TasksDown), it.count(plan.FigureIdle, t.IdleThreads), render.Float(it.After.MaxOverExpected), it.balanced())
+			it.count(plan.FigureDown, t.TasksDown), it.count(plan.FigureIdle, t.IdleThreads), render.Float(it.After.MaxOverExpected).Shown(twoDigits(it.After.MaxOverExpected)), it.balanced())
 	}
 	return g
 }
