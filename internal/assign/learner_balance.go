@@ -26,7 +26,7 @@ type learnerEnds struct{ from, to int32 }
 // learnerPair is a task of a giver with a copy on a taker.
 type learnerPair struct {
 	learnerEnds
-	lag  int64
+	lag  uint64
 	task Task
 }
 
@@ -98,7 +98,7 @@ func (b *learnerBalance) findPairs() {
 	}
 }
 
-func (b *learnerBalance) pair(t Task, from, to int32, lag int64) {
+func (b *learnerBalance) pair(t Task, from, to int32, lag uint64) {
 	if from != to {
 		b.pairs = append(b.pairs, learnerPair{learnerEnds{from, to}, lag, t})
 	}

@@ -30,7 +30,7 @@ func (r *learnerRound) evacuate() {
 // refuge is where a task of a leaving instance is learned: on a copy with room
 // below its high, else on the lightest instance.
 func (r *learnerRound) refuge(t Task) int32 {
-	best, bestLag := nobody, int64(0)
+	best, bestLag := nobody, uint64(0)
 	for _, c := range r.copiesOf(t) {
 		if r.loads.room(c.node) == 2 {
 			continue

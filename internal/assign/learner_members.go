@@ -15,7 +15,7 @@ type learnerNode struct {
 	leaving bool
 	expired bool
 	stays   bool
-	waitMs  int64           // how much longer it waits; the largest number when it has no deadline
+	waitMs  uint64          // how much longer it waits; the largest number, which no deadline has, when it has none
 	workers []LearnerWorker // by member id
 	held    []learnerHeld   // what it says of each task, by task, each once
 	bounds  model.Range
@@ -27,9 +27,9 @@ type learnerHeld struct {
 	task   Task
 	worker int32 // number in the node's workers
 	role   learnerRole
-	tagged bool  // beingLearned
-	ready  bool  // isReady
-	lag    int64 // 0 within the acceptable lag; the largest number when unknown
+	tagged bool   // beingLearned
+	ready  bool   // isReady
+	lag    uint64 // 0 within the acceptable lag; the largest number, which no lag is, when unknown
 }
 
 type learnerRole uint8
@@ -62,7 +62,7 @@ func learnerNodes(in *LearnerInput, stateful []bool) (nodes []learnerNode, marks
 			nodes[last].merge(&sorted[i])
 			continue
 		}
-		n := learnerNode{id: sorted[i].ID, waitMs: math.MaxInt64, leaving: true, expired: true}
+		n := learnerNode{id: sorted[i].ID, waitMs: math.MaxUint64, leaving: true, expired: true}
 		n.merge(&sorted[i])
 		nodes = append(nodes, n)
 	}
@@ -89,7 +89,7 @@ func (n *learnerNode) merge(in *LearnerInstance) {
 	n.leaving = n.leaving && in.Leaving
 	n.expired = n.expired && in.Leaving && in.Expired
 	if in.Leaving && in.RemainingMs >= 0 {
-		n.waitMs = min(n.waitMs, in.RemainingMs)
+		n.waitMs = min(n.waitMs, uint64(in.RemainingMs))
 	}
 }
 
@@ -113,11 +113,11 @@ func (n *learnerNode) hold(stateful []bool, acceptable int64) {
 			if t.Task < 0 || int(t.Task) >= len(stateful) || role != learnerActive && !stateful[t.Task] {
 				continue // unknown, or a copy without state
 			}
-			h := learnerHeld{task: t.Task, worker: int32(w), role: role, ready: t.Ready, lag: t.Lag}
+			h := learnerHeld{task: t.Task, worker: int32(w), role: role, ready: t.Ready, lag: uint64(t.Lag)}
 			h.tagged = t.BeingLearned && stateful[t.Task]
 			switch {
 			case t.Lag < 0:
-				h.lag = math.MaxInt64
+				h.lag = math.MaxUint64
 			case t.Lag <= acceptable:
 				h.lag = 0
 			}

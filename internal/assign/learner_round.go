@@ -48,7 +48,7 @@ type learnerRound struct {
 type learnerCopy struct {
 	task    Task
 	node    int32
-	lag     int64
+	lag     uint64
 	learner bool // it was a learner before the round
 	ready   bool
 	exOwner bool

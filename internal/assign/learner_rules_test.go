@@ -1,6 +1,7 @@
 package assign
 
 import (
+	"math"
 	"testing"
 
 	"github.com/streamctl/streamctl/internal/model"
@@ -31,6 +32,8 @@ func TestLearnerEvacuationOrder(t *testing.T) {
 	wantTasks(t, "most urgent", shareOf(t, Learner(in), "d").Learner, 3)
 	in.Instances[1].RemainingMs, in.Instances[2].RemainingMs = LearnerNoDeadline, LearnerNoDeadline
 	wantTasks(t, "nobody urgent: the highest", shareOf(t, Learner(in), "d").Learner, 5)
+	in.Instances[2].RemainingMs = math.MaxInt64
+	wantTasks(t, "any deadline", shareOf(t, Learner(in), "d").Learner, 3)
 }
 
 // The best shot for a task without owner: lag, then an unready learner, then the
@@ -46,6 +49,7 @@ func TestLearnerBestShot(t *testing.T) {
 		{"learner first", copies(model.Standby, 9, 0), copies(model.Learner, 9, 0), "b", 0},
 		{"both within", copies(model.Standby, 8, 0), copies(model.Learner, 9, 0), "b", 10},
 		{"unknown is more than any", copies(model.Learner, LearnerLagUnknown, 0), copies(model.Standby, 1<<60, 0), "b", 0},
+		{"unknown is more than the largest", copies(model.Learner, LearnerLagUnknown, 0), copies(model.Standby, math.MaxInt64, 0), "b", 0},
 		{"smallest load", and(copies(model.Standby, 9, 0), claims(1)), copies(model.Standby, 9, 0), "b", 0},
 		{"lowest id", copies(model.Standby, 9, 0), copies(model.Standby, 9, 0), "a", 0},
 		{"of two learners the smaller lag", copies(model.Learner, 9, 0), copies(model.Learner, 8, 0), "b", 0},
