@@ -57,6 +57,8 @@ func sharedClusters() map[string]clusterSpec {
 			"group.initial.rebalance.delay.ms": strconv.FormatInt(delayOfWorkers.Milliseconds(), 10),
 		}},
 		"secure": {version: v431, brokers: 1, secure: true},
+		// As brokers are by default: whoever asks for a topic by producing makes it.
+		"creating": {version: v431, brokers: 1, props: map[string]string{"auto.create.topics.enable": "true"}},
 	}
 }
 
