@@ -259,6 +259,9 @@ func runPlan(ctx context.Context, o *planOptions) error {
 		names = []string{id}
 	}
 	w := &planReading{o: o, r: r, timeout: timeout, pending: names}
+	if c.sweep == nil && c.saved == nil {
+		w.options, w.made = &c.options, map[string]plannedGroup{}
+	}
 	failed := w.read(ctx)
 	return o.show(ctx, w, c, len(names) > 1, failed)
 }

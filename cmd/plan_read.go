@@ -13,6 +13,7 @@ import (
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/plan"
 	"github.com/streamctl/streamctl/internal/progress"
+	"github.com/streamctl/streamctl/internal/report"
 )
 
 // planInterval is the time between two looks at a group that rebalances.
@@ -32,13 +33,29 @@ type planReading struct {
 	sizes    string                   // what became of the sizes in bytes
 	told     string
 	failures []error
+	unread   []model.ReadError // why groups cannot be read, as a document has it
+
+	options *plan.Options           // of the plans that are made while others are waited for; nil: none are
+	made    map[string]plannedGroup // those, by group
+}
+
+// plannedGroup is the plan of one group, or why there is none.
+type plannedGroup struct {
+	plan *report.Plan
+	err  error
 }
 
 // read reads until no group is pending. Those that could be read are in ready,
 // the error is about the others.
 func (w *planReading) read(ctx context.Context) error {
 	w.o.d.onStop = "nothing was changed"
-	err := progress.Poll(ctx, planInterval, w.o.d.now, w.look, w.step)
+	err := progress.Poll(ctx, planInterval, w.o.d.now, w.look, func(at time.Time, groups []*model.Group, err error) (bool, error) {
+		over, err := w.step(at, groups, err)
+		if !over && err == nil {
+			w.ahead(ctx)
+		}
+		return over, err
+	})
 	if _, over := errors.AsType[timeoutError](err); over && len(w.last) > 0 {
 		err = w.ranOut()
 	} else if look := progress.LookOf(err); over && look != nil {
@@ -48,6 +65,28 @@ func (w *planReading) read(ctx context.Context) error {
 		err = w.again(ctx)
 	}
 	return joinErrors(append(w.failures, err)...)
+}
+
+// ahead makes the plans of the groups that are ready while others are waited
+// for: when that wait runs out, there is no time left for any.
+func (w *planReading) ahead(ctx context.Context) {
+	if w.options == nil || w.o.d.flags.sample > 0 { // a second look at them is to come
+		return
+	}
+	for _, g := range w.ready {
+		if _, done := w.made[g.ID]; !done {
+			p, err := w.o.plan(ctx, w, g, *w.options)
+			w.made[g.ID] = plannedGroup{p, err}
+		}
+	}
+}
+
+// planOf is the plan of a group that is ready.
+func (w *planReading) planOf(ctx context.Context, g *model.Group, po plan.Options) (*report.Plan, error) {
+	if m, done := w.made[g.ID]; done {
+		return m.plan, m.err
+	}
+	return w.o.plan(ctx, w, g, po)
 }
 
 func (w *planReading) look(ctx context.Context) ([]*model.Group, error) {
@@ -61,7 +100,9 @@ func (w *planReading) look(ctx context.Context) ([]*model.Group, error) {
 		return nil, err
 	}
 	w.sizes = s.Options[kclient.OptionLogDirs]
-	return w.r.build(s, w.pending)
+	groups, err := w.r.build(s, w.pending)
+	w.unread = append(w.unread, w.r.unread...)
+	return groups, err
 }
 
 // step sorts out what is ready.
@@ -119,9 +160,9 @@ func (w *planReading) unsettled(g *model.Group) error {
 func (w *planReading) ranOut() error {
 	var out []error
 	for _, id := range w.pending {
-		out = append(out, fmt.Errorf("group %q is still %s after %s", id, w.last[id].State, w.timeout))
+		out = append(out, errs.WithCode(fmt.Errorf("group %q is still %s after %s", id, w.last[id].State, w.timeout), errs.TimedOut))
 	}
-	return errs.WithCode(errors.Join(out...), errs.TimedOut)
+	return errors.Join(out...)
 }
 
 // waits reports whether a group may become one that can be planned. One

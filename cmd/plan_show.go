@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,23 +18,25 @@ import (
 // that another does not meet.
 func (o *planOptions) showPlans(ctx context.Context, w *planReading, c checked, several bool, err error) error {
 	failed := []error{err}
+	missing := []error{err} // of these without what a plan's own document tells
 	var unmet error
 	var plans []*report.Plan
 	for _, g := range w.groups() {
-		p, err := o.plan(ctx, w, g, c.options)
+		p, err := w.planOf(ctx, g, c.options)
 		if err != nil {
-			failed = append(failed, err)
+			failed, missing = append(failed, err), append(missing, err)
 			continue
 		}
 		plans = append(plans, p)
-		failed = append(failed, partialOf([]*model.Group{g}), o.bytesNeeded(w, p))
+		bytes := o.bytesNeeded(w, p)
+		failed, missing = append(failed, partialOf([]*model.Group{g}), bytes), append(missing, bytes)
 		if unmet == nil {
 			unmet = o.gate.unmet(p)
 		}
 	}
 	switch {
 	case several:
-		if err := o.d.show(report.NewPlanList(plans, errorsOf(failed, o.groups))); err != nil {
+		if err := o.d.show(report.NewPlanList(plans, errorsOf(missing, o.groups, w.unread))); err != nil {
 			return err
 		}
 	case len(plans) == 1:
@@ -57,10 +60,10 @@ func failedFirst(err error, failed []error) error {
 	return err
 }
 
-// errorsOf are the failures as a document has them, each of the group that its
-// text names.
-func errorsOf(failed []error, groups []string) []report.Error {
-	var out []report.Error
+// errorsOf are the failures as a document has them: those of groups that cannot
+// be read, and the others, each of the group that its text names.
+func errorsOf(failed []error, groups []string, unread []model.ReadError) []report.Error {
+	out := report.Errors(unread)
 	for _, f := range failed {
 		for _, e := range leavesOf(f) {
 			object := "plan"
@@ -69,7 +72,14 @@ func errorsOf(failed []error, groups []string) []report.Error {
 					object = "group " + g
 				}
 			}
-			out = append(out, report.Error{Object: object, Text: oneLine(e.Error())})
+			if slices.ContainsFunc(unread, func(u model.ReadError) bool { return u.Object == object }) {
+				continue
+			}
+			var hint *string
+			if h := strings.Join(errs.Hints(e), "; "); h != "" {
+				hint = &h
+			}
+			out = append(out, report.Error{Object: object, Text: oneLine(e.Error()), Hint: hint})
 		}
 	}
 	return out

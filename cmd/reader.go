@@ -105,12 +105,14 @@ func (r *reader) build(s *snapshot.Snapshot, ids []string) ([]*model.Group, erro
 		g, err := b.Build(id, r.options)
 		switch {
 		case err != nil:
-			failed = append(failed, r.groupError(s, id, err))
+			err = r.groupError(s, id, err)
+			failed, r.unread = append(failed, err), append(r.unread, unreadGroup(s, id, err))
 		case g.Unread && len(g.Errors) > 0:
 			r.unread = append(r.unread, g.Errors...)
 			failed = append(failed, partial(g.Errors))
 		case g.Unread && (g.Kind.IsStream() || g.State == ""):
-			failed = append(failed, fmt.Errorf("group %q: no describe of it was answered", id))
+			err = fmt.Errorf("group %q: no describe of it was answered", id)
+			failed, r.unread = append(failed, err), append(r.unread, unreadGroup(s, id, err))
 		default:
 			tellRelease(s, g)
 			groups = append(groups, g)
@@ -145,6 +147,17 @@ func (r *reader) groupError(s *snapshot.Snapshot, id string, err error) error {
 		return errs.WithHint(fmt.Errorf("group %q not found", id), "streamctl get groups --all-kinds lists what is visible")
 	}
 	return fmt.Errorf("group %q: %w", id, err)
+}
+
+// unreadGroup is why there is nothing of a group, for a document: what the
+// snapshot says about it, else err.
+func unreadGroup(s *snapshot.Snapshot, id string, err error) model.ReadError {
+	for _, e := range readErrors(s) {
+		if e.Object == "group "+id {
+			return e
+		}
+	}
+	return model.ReadError{Object: "group " + id, Text: oneLine(err.Error()), Hint: strings.Join(errs.Hints(err), "; ")}
 }
 
 // readError is a read error as an error for stderr.

@@ -32,6 +32,7 @@ type waitOptions struct {
 	want     string
 	instance string
 	interval time.Duration
+	hopeless string // why the wait cannot but run out; "" when it can
 }
 
 func newWaitCmd(d *deps) *cobra.Command {
@@ -131,8 +132,10 @@ func (o *waitOptions) goal() (goal progress.Goal, timeout time.Duration, once bo
 		goal.Settle = 0
 	case settles && once && goal.Settle > 0:
 		return goal, 0, false, errs.Usagef("--settle %s cannot be seen in one look", goal.Settle)
-	case settles && goal.Settle > timeout:
+	case settles && goal.Settle > timeout && conf.Setting(config.KeySettle).IsSet():
 		return goal, 0, false, errs.WithHint(errs.Usagef("--settle %s is longer than --timeout %s", goal.Settle, timeout), "give both, or --timeout 0 for one look")
+	case settles && goal.Settle > timeout:
+		o.hopeless = fmt.Sprintf("without change for %s, the default of --settle, does not fit into --timeout %s: give --settle too, or --timeout 0 for one look", goal.Settle, timeout)
 	}
 	return goal, timeout, once, nil
 }
@@ -181,6 +184,9 @@ func runWait(ctx context.Context, o *waitOptions) error {
 		return err
 	}
 	o.d.onStop = "the wait is over, nothing was changed"
+	if o.hopeless != "" {
+		o.d.note("%s", o.hopeless)
+	}
 	w.once = once
 	err = progress.Poll(ctx, o.interval, o.d.now, func(ctx context.Context) (*model.Group, error) { return w.look(ctx, id) },
 		w.step)
@@ -316,7 +322,11 @@ func (w *waiting) finish(err error) error {
 	if !w.once {
 		after = " after " + w.timeout.String()
 	}
-	return errs.WithCode(fmt.Errorf("group %q is not %s%s", w.group.ID, w.goal.For, after), errs.TimedOut)
+	end := fmt.Errorf("group %q is not %s%s", w.group.ID, w.goal.For, after)
+	if w.o.hopeless != "" {
+		end = errs.WithHint(end, "a longer --timeout, or a shorter --settle")
+	}
+	return errs.WithCode(end, errs.TimedOut)
 }
 
 // resolveError adds to a name that matches nothing or too much what there is.

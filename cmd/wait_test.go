@@ -46,6 +46,25 @@ func TestFieldCase24WaitForStable(t *testing.T) {
 	}
 }
 
+// A --timeout shorter than the default of --settle is no bad usage: the wait runs
+// out, with its document, and says beforehand that it will.
+func TestWaitTooShortToSettle(t *testing.T) {
+	for _, want := range []string{"stable", "converged"} {
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			c := &fakeCluster{every: time.Second, answers: []*snapshot.Snapshot{fixture(t, "classic-one-instance")}}
+			got := runWith(t, fakeDeps(t, c), "wait", "shop", "--for", want, "--timeout", "3s", "-o", "json")
+			took := time.Since(begin).Round(time.Second)
+			if got.code != 4 || took != 3*time.Second || !strings.Contains(got.err, "does not fit into --timeout 3s") || !strings.Contains(got.err, "hint: a longer --timeout") {
+				t.Fatalf("%s: exit code %d after %s\n%s", want, got.code, took, got.err)
+			}
+			if doc := document(t, got.out); doc["met"] != false || doc["for"] != want || len(doc["blockers"].([]any)) == 0 {
+				t.Errorf("%s: %s", want, got.out)
+			}
+		})
+	}
+}
+
 // A classic group that is judged by its last round says so, also where nothing
 // is in the way.
 func TestWaitSaysThatPositionsAreOld(t *testing.T) {
