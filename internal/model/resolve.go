@@ -60,7 +60,8 @@ const (
 
 // instanceWays are the ways in ranks: a whole identity means what it names,
 // whatever else has such a name, and a prefix counts only where nothing has the
-// name as a whole. Within a rank everything that matches is meant.
+// name as a whole, also nothing that is gone: the second run of a command about
+// "pod-1" must not mean "pod-10". Within a rank everything that matches is meant.
 func instanceWays() [][]string {
 	return [][]string{{byID, byMemberID}, {byName, byStatic, byClient, byHost}, {byPrefix, byMemberP}}
 }
@@ -116,6 +117,9 @@ func SplitThread(clientID string) (base string, thread int) {
 // MinPrefix characters. The error is a *NotFoundError or an *AmbiguousError.
 func ResolveInstance(g *Group, name string) (*Instance, error) {
 	for _, ways := range instanceWays() {
+		if slices.Contains(ways, byMemberP) && len(goneByName(g, name)) > 0 {
+			break
+		}
 		amb := &AmbiguousError{What: "instance", Name: name, Group: g.ID}
 		var found *Instance
 		for i := range g.Instances {
@@ -146,6 +150,9 @@ func ResolveInstance(g *Group, name string) (*Instance, error) {
 // instance with only one member. It returns the member's instance too.
 func ResolveMember(g *Group, name string) (*Instance, *Member, error) {
 	for _, ways := range memberWays() {
+		if slices.Contains(ways, byMemberP) && len(goneByName(g, name)) > 0 {
+			break
+		}
 		amb := &AmbiguousError{What: "member", Name: name, Group: g.ID}
 		var in *Instance
 		var m *Member
@@ -223,7 +230,7 @@ func instanceMatches(in *Instance, name, way string) bool {
 			return true
 		}
 	case byPrefix:
-		return len(name) >= MinPrefix && len(name) < len(in.ID) && strings.EqualFold(in.ID[:len(name)], name)
+		return isPrefix(in.ID, name)
 	}
 	return slices.ContainsFunc(in.Members, func(m Member) bool { return memberMatches(&m, name, way) })
 }
@@ -249,7 +256,7 @@ func memberMatches(m *Member, name, way string) bool {
 	case byHost:
 		return isHost(m.Host, name) || isHost(m.Address, name)
 	case byMemberP:
-		return len(name) >= MinPrefix && len(name) < len(m.ID) && strings.HasPrefix(m.ID, name)
+		return len(name) >= MinPrefix && len(name) < len(m.ID) && strings.HasPrefix(m.ID, name) && !cutsNumber(m.ID, len(name))
 	}
 	return false
 }

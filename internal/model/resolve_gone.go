@@ -63,27 +63,23 @@ func GoneName(g *Group, id string) string {
 // client id, host or the name that a mark has for it, or by a prefix of the UUID
 // where nothing has the name as a whole. They are sorted by id.
 func ResolveGone(g *Group, name string) []Gone {
-	all := GoneInstances(g)
-	named := func(x Gone) bool {
-		if strings.EqualFold(x.ID, name) || x.Name == name {
+	if found := goneByName(g, name); len(found) > 0 {
+		return found
+	}
+	return slices.DeleteFunc(GoneInstances(g), func(x Gone) bool { return !isPrefix(x.ID, name) })
+}
+
+// goneByName finds the instances that are gone and that have the name as a whole.
+func goneByName(g *Group, name string) []Gone {
+	return slices.DeleteFunc(GoneInstances(g), func(x Gone) bool {
+		switch {
+		case strings.EqualFold(x.ID, name) || x.Name == name:
+			return false
+		case g.Control == nil:
 			return true
 		}
-		if g.Control == nil {
-			return false
-		}
-		return slices.ContainsFunc(g.Control.Status, func(s InstanceStatus) bool {
+		return !slices.ContainsFunc(g.Control.Status, func(s InstanceStatus) bool {
 			return s.Instance == x.ID && (s.ClientID != "" && s.ClientID == ClientBase(name) || isHost(s.Host, name))
 		})
-	}
-	for _, means := range []func(Gone) bool{
-		named,
-		func(x Gone) bool {
-			return len(name) >= MinPrefix && len(name) < len(x.ID) && strings.EqualFold(x.ID[:len(name)], name)
-		},
-	} {
-		if found := slices.DeleteFunc(slices.Clone(all), func(x Gone) bool { return !means(x) }); len(found) > 0 {
-			return found
-		}
-	}
-	return nil
+	})
 }
