@@ -100,7 +100,11 @@ final class Publisher {
       Producer<byte[], byte[]> producer = producer();
       List<Future<RecordMetadata>> sent = new ArrayList<>();
       for (Entry e : entries) {
-        sent.add(producer.send(new ProducerRecord<>(topic, 0, e.key.getBytes(StandardCharsets.UTF_8), e.value)));
+        Future<RecordMetadata> f = producer.send(new ProducerRecord<>(topic, 0, e.key.getBytes(StandardCharsets.UTF_8), e.value));
+        sent.add(f);
+        if (f.isDone()) {
+          f.get(); // where no broker is found, each record would wait for one anew
+        }
       }
       for (Future<RecordMetadata> f : sent) {
         f.get();

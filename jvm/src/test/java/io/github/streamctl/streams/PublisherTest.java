@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -134,6 +135,27 @@ class PublisherTest {
     p.rest();
     write(p, made);
     until(() -> made.closed.get() == made.opened.get());
+  }
+
+  /** Where no broker is found, the first record tells; a thousand do not wait one after another. */
+  @Test
+  void oneTry() throws Exception {
+    AtomicInteger tried = new AtomicInteger();
+    Publisher p = new Publisher(c -> refusing(tried), Log.TOPIC, Duration.ofSeconds(5));
+    p.publish(() -> Collections.nCopies(1000, new Publisher.Entry("status/" + A, null)));
+    until(() -> p.error != null && p.error.contains("no broker"));
+    assertEquals(1, tried.get());
+  }
+
+  @SuppressWarnings("unchecked")
+  private static Producer<byte[], byte[]> refusing(AtomicInteger tried) {
+    return (Producer<byte[], byte[]>) Proxy.newProxyInstance(Producer.class.getClassLoader(), new Class<?>[] {Producer.class}, (self, method, args) -> {
+      if (!method.getName().equals("send")) {
+        return null;
+      }
+      tried.incrementAndGet();
+      return CompletableFuture.failedFuture(new TimeoutException("no broker"));
+    });
   }
 
   /** A login module that is not on the class path ends no thread of the app with an error. */
