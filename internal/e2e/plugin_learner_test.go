@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -139,8 +140,10 @@ type drawnTask struct {
 }
 
 // drawRound draws a scenario: mostly sound groups of which some members missed
-// their last assignment, with marks, learners and old copies, and some nonsense.
+// their last assignment, with marks, learners and old copies, and some nonsense;
+// every other one with numbers at the ends of what may be.
 func drawRound(random *rand.Rand, n int) map[string]any {
+	extreme := n%2 == 1
 	size := 1 + random.IntN(12)
 	if n%50 == 0 {
 		size = 40
@@ -150,29 +153,32 @@ func drawRound(random *rand.Rand, n int) map[string]any {
 	stateful := map[string]bool{}
 	for id := range 1 + random.IntN(3) {
 		partitions, state := random.IntN(3*size)+1, random.IntN(4) > 0
+		if extreme && random.IntN(8) == 0 {
+			partitions = 0
+		}
 		subtopologies = append(subtopologies, map[string]any{"id": id * 2, "partitions": partitions, "stateful": state})
 		for p := range partitions {
 			name := fmt.Sprintf("%d_%d", id*2, p)
 			tasks, stateful[name] = append(tasks, name), state
 		}
 	}
-	config := map[string]any{
-		"balancing_factor": json.Number(fmt.Sprintf("%d.%d", 1+random.IntN(3), random.IntN(10))), "max_learners": nil,
-		"num_standby_replicas": random.IntN(3), "acceptable_recovery_lag": 100,
-	}
-	if random.IntN(2) == 0 {
-		config["max_learners"] = 1 + random.IntN(6)
-	}
+	config, lags := drawSettings(random, extreme)
 	held := make([]map[string]drawnTask, size)
 	for i := range held {
 		held[i] = map[string]drawnTask{}
 	}
 	busy := 1 + random.IntN(size) // the others have just joined
+	if extreme && random.IntN(2) == 0 {
+		busy = 1
+	}
 	for _, task := range tasks {
-		drawHolders(random, held, busy, task, stateful[task])
+		drawHolders(random, held, busy, task, stateful[task], lags)
 	}
 	var processes []map[string]any
-	marked := random.IntN(3) // of none, few, many
+	marked, most := random.IntN(3), 4 // of none, few, many; workers of an instance
+	if extreme {
+		marked, most = random.IntN(4), []int{1, 4, 40}[random.IntN(3)]
+	}
 	for i := range held {
 		list := []drawnTask{}
 		for _, task := range tasks {
@@ -181,7 +187,7 @@ func drawRound(random *rand.Rand, n int) map[string]any {
 			}
 		}
 		p := map[string]any{
-			"id": fmt.Sprintf("%08x-0000-4000-8000-%012x", random.Uint32(), i), "workers": 1 + random.IntN(4),
+			"id": fmt.Sprintf("%08x-0000-4000-8000-%012x", random.Uint32(), i), "workers": 1 + random.IntN(most),
 			"generation": 5 + random.IntN(2), "tasks": list,
 		}
 		if marked > 0 && random.IntN(4-marked) == 0 {
@@ -197,8 +203,31 @@ func drawRound(random *rand.Rand, n int) map[string]any {
 	}
 }
 
+// drawSettings draws settings, and the lags that copies may have with them.
+func drawSettings(random *rand.Rand, extreme bool) (map[string]any, []int64) {
+	config := map[string]any{
+		"balancing_factor": json.Number(fmt.Sprintf("%d.%d", 1+random.IntN(3), random.IntN(10))), "max_learners": nil,
+		"num_standby_replicas": random.IntN(3), "acceptable_recovery_lag": 100,
+	}
+	if random.IntN(2) == 0 {
+		config["max_learners"] = 1 + random.IntN(6)
+	}
+	if !extreme {
+		return config, []int64{0, 70, 140, 210, 280}
+	}
+	factors := []json.Number{"1", "1.001", "1.05", "1.2", "1.333", "2", "17.5", "999.999"}
+	config["balancing_factor"] = factors[random.IntN(len(factors))]
+	config["num_standby_replicas"] = []int{0, 1, 5, 60}[random.IntN(4)]
+	acceptable := []int64{0, 1, 10_000, drawnMost}[random.IntN(4)]
+	config["acceptable_recovery_lag"] = acceptable
+	return config, []int64{0, 1, acceptable, min(acceptable, drawnMost-1) + 1, drawnMost, random.Int64N(drawnMost)}
+}
+
+// drawnMost is the largest lag that the plug-in tells from an unknown one.
+const drawnMost = math.MaxInt64 - 1
+
 // drawHolders says who owns a task and who has which copies of it.
-func drawHolders(random *rand.Rand, held []map[string]drawnTask, busy int, task string, stateful bool) {
+func drawHolders(random *rand.Rand, held []map[string]drawnTask, busy int, task string, stateful bool, lags []int64) {
 	if random.IntN(8) > 0 {
 		held[random.IntN(busy)][task] = drawnTask{ID: task, Role: "active", BeingLearned: stateful && random.IntN(3) == 0}
 	}
@@ -207,8 +236,8 @@ func drawHolders(random *rand.Rand, held []map[string]drawnTask, busy int, task 
 			continue
 		}
 		h := drawnTask{ID: task, Role: "standby"}
-		if lag := int64(random.IntN(6)) * 70; lag < 350 {
-			h.Lag = &lag
+		if k := random.IntN(len(lags) + 1); k < len(lags) {
+			h.Lag = &lags[k]
 		}
 		switch {
 		case random.IntN(20) == 0:
