@@ -82,7 +82,7 @@ final class ControlReader {
       throw new Unreadable("topic \"" + partition.topic() + "\" cannot be read: " + e.getMessage(), e);
     } catch (AuthorizationException e) {
       close();
-      exists = before; // to ask for it in this way makes none
+      exists |= before; // whoever may not see a topic makes none either
       throw new Unreadable("not allowed to read topic \"" + partition.topic() + "\": needs READ and DESCRIBE on it", e);
     } catch (KafkaException e) {
       close();

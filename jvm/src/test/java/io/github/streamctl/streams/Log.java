@@ -23,6 +23,7 @@ final class Log {
 
   List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>(); // null: there is no topic
   KafkaException failing; // what every request ends with, null: none does
+  KafkaException refusing; // what a poll ends with, null: it does not
   Duration hanging = Duration.ZERO; // how long every poll takes
   boolean remembers; // a consumer that has read once does not ask whether the topic is still there, as Kafka's own
   int atOnce = Integer.MAX_VALUE; // records of one poll at most
@@ -75,6 +76,9 @@ final class Log {
 
   @SuppressWarnings("deprecation") // the other constructor is not in 3.8
   private ConsumerRecords<byte[], byte[]> poll(long[] at) {
+    if (refusing != null) {
+      throw refusing;
+    }
     int to = (int) Math.min(records.size(), at[0] + (long) atOnce);
     List<ConsumerRecord<byte[], byte[]>> rest = new ArrayList<>(records.subList((int) at[0], to));
     LockSupport.parkNanos(hanging.toNanos());

@@ -144,6 +144,17 @@ class SessionTest {
     assertEquals(1, log.closed);
   }
 
+  /** A topic that may be seen and not read is there: the leader says in it that it cannot read the marks. */
+  @Test
+  void mayNotRead() {
+    log.add("leaving/" + B, mark("m-1", "null"));
+    log.refusing = new TopicAuthorizationException(Log.TOPIC);
+    for (int i = 0; i < 2; i++) {
+      assertFalse(round().find(B).marked());
+      assertTrue(session.error.contains("needs READ and DESCRIBE") && session.writable(), session.error);
+    }
+  }
+
   /** A broker that hangs costs a round what it may cost, no more; what it says later counts in the next. */
   @Test
   void inTime() throws Exception {
