@@ -56,7 +56,7 @@ func (o *checkStopOptions) refreshed(ctx context.Context, r *reader, g *model.Gr
 		return g, in, false, nil
 	}
 	if err := o.visit(ctx, v, g.ID); err != nil {
-		return nil, nil, false, err
+		return nil, nil, false, notOver(g.ID, "", err)
 	}
 	if err := o.settle(ctx, r, g.ID); err != nil {
 		return nil, nil, true, err
@@ -88,9 +88,28 @@ func (o *checkStopOptions) visit(ctx context.Context, v visitor, group string) e
 // settle waits until the group is Stable, and no rebalance follows at once.
 func (o *checkStopOptions) settle(ctx context.Context, r *reader, group string) error {
 	stable := progress.NewJudge(progress.Goal{For: progress.Stable, Settle: askSettle})
-	return progress.Poll(ctx, askEvery, o.d.now, func(ctx context.Context) (*model.Group, error) {
+	var last progress.Status
+	err := progress.Poll(ctx, askEvery, o.d.now, func(ctx context.Context) (*model.Group, error) {
 		return r.readNow(ctx, r.describeQuery([]string{group}), group)
 	}, func(at time.Time, g *model.Group, err error) (bool, error) {
-		return err == nil && stable.Look(g, at).Met, nil
+		if err != nil {
+			return false, nil
+		}
+		last = stable.Look(g, at)
+		return last.Met, nil
 	})
+	why := ""
+	if len(last.Blockers) > 0 {
+		why = last.Blockers[0].Why + ": "
+	}
+	return notOver(group, why, err)
+}
+
+// notOver says what time ran out on: a rebalance that was asked for.
+func notOver(group, why string, err error) error {
+	if _, over := errors.AsType[timeoutError](err); !over {
+		return err
+	}
+	return errs.WithHint(fmt.Errorf("group %q was asked for a rebalance that is not over: %s%w", group, why, err),
+		"a member that does not join holds the others up; without --refresh the answer goes by the last round that is over")
 }

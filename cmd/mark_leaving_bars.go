@@ -96,9 +96,12 @@ func barOf(x *progress.DrainTask, width int) render.Bar {
 			out.Total, out.Current = *x.Total, max(0, *x.Total-*x.Remaining)
 		}
 	}
-	if x.Still >= 3*time.Second {
+	switch {
+	case x.Queued:
+		out.Text += ", waits its turn"
+	case x.Still >= 3*time.Second:
 		out.Text += fmt.Sprintf(", 0/s for %s", x.Still.Round(time.Second))
-	} else if x.Rate != nil {
+	case x.Rate != nil:
 		out.Text += fmt.Sprintf(", %s/s", render.Int(int64(*x.Rate)))
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
 	"github.com/streamctl/streamctl/internal/render"
 	"github.com/streamctl/streamctl/internal/report"
@@ -66,6 +67,12 @@ func (a *asking) untilResult(res *report.ChangeResult, took time.Duration) error
 // onceResult says what one rebalance did.
 func (a *asking) onceResult(res *report.ChangeResult, over bool) error {
 	once := a.asked[len(a.asked)-1]
+	if over && a.last.State == model.StateStable && len(a.calm.Blockers) > 0 {
+		why := a.calm.Blockers[0].Why
+		res.Text = append(res.Text, report.WarnLine(fmt.Sprintf("rebalance asked for, and not at rest: %s: %s; the visitor has left", a.o.group, why)))
+		return errs.WithCode(errs.WithHint(fmt.Errorf("group %q is Stable and was not at rest after %s: %s", a.o.group, a.s.timeout, why),
+			"describe group "+render.ShellWord(a.o.group)+" shows what came of the round"), errs.TimedOut)
+	}
 	if over {
 		res.Text = append(res.Text, report.WarnLine(fmt.Sprintf("rebalance asked for, and not over: %s is not Stable again; the visitor has left", a.o.group)))
 		return errs.WithCode(errs.WithHint(fmt.Errorf("group %q was not Stable again after %s", a.o.group, a.s.timeout),

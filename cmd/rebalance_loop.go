@@ -34,6 +34,7 @@ type asking struct {
 	judge   *progress.Judge
 	status  progress.Status
 	settled *progress.Judge // stable, with no follow-up due
+	calm    progress.Status // what it said last
 	pace    pace
 
 	begin   time.Time
@@ -169,7 +170,8 @@ func (a *asking) step(ctx context.Context, at time.Time, g *model.Group, err err
 		return true, fmt.Errorf("group %q is Empty: all its members went", g.ID)
 	}
 	a.status = a.judge.Look(g, at)
-	quiet := a.settled.Look(g, at).Met
+	a.calm = a.settled.Look(g, at)
+	quiet := a.calm.Met
 	if quiet && a.open {
 		a.tell(at, g)
 	}

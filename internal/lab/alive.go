@@ -103,6 +103,7 @@ type aliveGroup struct {
 	round int               // of Rounds: the one that is, or is next once the group lives
 	begun bool              // it was complete
 	lives bool              // and has settled
+	since time.Time         // when
 }
 
 // recording is the group as of the round that is being made.
@@ -157,7 +158,19 @@ func (g *aliveGroup) visited(list []kmsg.JoinGroupResponseMember) bool {
 func (g *aliveGroup) next() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.lives, g.round = true, 1
+	g.lives, g.round, g.since = true, 1, time.Now()
+}
+
+// age is how long the group has lived, in whole minutes: what a round plans lies
+// ahead of it, not in the past, and a lab that has just begun shows the times
+// that were recorded.
+func (g *aliveGroup) age() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.lives {
+		return 0
+	}
+	return time.Since(g.since).Truncate(time.Minute)
 }
 
 // errDead ends a member that is to be silent.
@@ -279,7 +292,7 @@ func (g *aliveGroup) sync(ctx context.Context, c *conn, m *snapshot.ClassicMembe
 			client := g.clientOf(jm)
 			given := kmsg.SyncGroupRequestGroupAssignment{MemberID: jm.MemberID}
 			if i := slices.IndexFunc(rec.Members, func(o snapshot.ClassicMember) bool { return o.ClientID == client }); i >= 0 {
-				given.MemberAssignment = g.l.present(s, rec.Members[i].Assignment)
+				given.MemberAssignment = g.l.present(s, rec.Members[i].Assignment, g.age())
 			}
 			req.GroupAssignment = append(req.GroupAssignment, given)
 		}

@@ -149,7 +149,7 @@ func (l *Lab) replayGroup(ctx context.Context, s *snapshot.Snapshot, g *snapshot
 		r.protocol = streamsProtocol
 	}
 	for _, m := range g.Classic.Members {
-		r.members = append(r.members, member{m.ClientID, m.InstanceID, m.Metadata, l.present(s, m.Assignment)})
+		r.members = append(r.members, member{m.ClientID, m.InstanceID, m.Metadata, l.present(s, m.Assignment, 0)})
 	}
 	empty := len(r.members) == 0
 	if empty {

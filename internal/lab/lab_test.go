@@ -137,16 +137,18 @@ func TestReplayShiftsPlannedRebalance(t *testing.T) {
 	s.TakenAt = &taken
 	now := time.UnixMilli(1_800_000_000_000)
 	l := &Lab{o: Options{Now: now}}
-	got, err := groupmeta.DecodeConsumerAssignment(l.present(s, raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := groupmeta.DecodeAssignmentInfo(got.UserData)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := now.Add(4 * time.Minute).UnixMilli(); back.NextRebalanceMs != want {
-		t.Errorf("next rebalance %d, want %d", back.NextRebalanceMs, want)
+	for _, after := range []time.Duration{0, 20 * time.Minute} {
+		got, err := groupmeta.DecodeConsumerAssignment(l.present(s, raw, after))
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := groupmeta.DecodeAssignmentInfo(got.UserData)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := now.Add(after + 4*time.Minute).UnixMilli(); back.NextRebalanceMs != want {
+			t.Errorf("after %s: next rebalance %d, want %d", after, back.NextRebalanceMs, want)
+		}
 	}
 }
 

@@ -8,9 +8,10 @@ import (
 )
 
 // present moves the planned rebalance of a recorded assignment as far into the
-// future of the lab as it lay ahead when it was recorded. Bytes that hold no
-// planned time, or are not understood, come back as they are.
-func (l *Lab) present(s *snapshot.Snapshot, assignment []byte) []byte {
+// future of the lab as it lay ahead when it was recorded; after is how long after
+// the lab's begin it is given. Bytes that hold no planned time, or are not
+// understood, come back as they are.
+func (l *Lab) present(s *snapshot.Snapshot, assignment []byte, after time.Duration) []byte {
 	if s.TakenAt == nil || l.o.Now.IsZero() || len(assignment) == 0 {
 		return assignment
 	}
@@ -23,7 +24,7 @@ func (l *Lab) present(s *snapshot.Snapshot, assignment []byte) []byte {
 		return assignment
 	}
 	ahead := time.UnixMilli(info.NextRebalanceMs).Sub(*s.TakenAt)
-	info.NextRebalanceMs = l.o.Now.Add(ahead).UnixMilli()
+	info.NextRebalanceMs = l.o.Now.Add(after + ahead).UnixMilli()
 	if frame.UserData, err = info.Encode(); err != nil {
 		return assignment
 	}

@@ -94,6 +94,7 @@ type DrainTask struct {
 	Total     *int64        // records of its changelog; nil when unknown
 	Rate      *float64      // of that copy, records a second; nil until two looks show its position
 	Still     time.Duration // for how long that copy has not moved; 0 while it does
+	Queued    bool          // it has not moved while another copy of the same instance did: its turn comes
 }
 
 // DrainLook is the judgement of one look.

@@ -29,6 +29,7 @@ func (d *Drain) progress(g *model.Group, out *DrainLook) {
 		}
 	}
 	best := d.bestCopies(g, leaving)
+	busy := d.samples.busy(g)
 	var sum int64
 	known := true
 	for _, t := range d.targets {
@@ -37,6 +38,7 @@ func (d *Drain) progress(g *model.Group, out *DrainLook) {
 		}
 		for _, id := range t.owned {
 			x := d.taskOf(g, t, id, best[id])
+			x.Queued = busy[x.OnID] && x.Still > 0
 			out.Tasks = append(out.Tasks, x)
 			switch {
 			case !x.Stateful:

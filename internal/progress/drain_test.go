@@ -92,6 +92,28 @@ func TestFieldCase21DrainLookByLook(t *testing.T) {
 	}
 }
 
+// A copy that stands still while another of its instance moves waits its turn;
+// one on an instance where nothing moves does not.
+func TestDrainCopyWaitsItsTurn(t *testing.T) {
+	tasks := []string{"pod-a/T1: 0_0 0_2l 0_5l", "pod-b/T1: 0_1 1_5l", "pod-c/T1: 0_2 0_5 1_5"}
+	d := newTestDrain(drainGroup(nil, tasks...))
+	var l DrainLook
+	for i := range 3 {
+		left := map[string]int64{"pod-a/T1 0_2": 30_000 - int64(i)*1000, "pod-a/T1 0_5": 20_000, "pod-b/T1 1_5": 10_000}
+		l = d.Look(drainGroup(left, tasks...), marked(myMark), at(i))
+	}
+	want := []string{
+		"0_2: pod-a restores at 1,000/s, 28,000 to go",
+		"0_5: waits its turn on pod-a, 20,000 to go",
+		"1_5: pod-b restores at 0/s for 2s, 10,000 to go",
+	}
+	for i := range want {
+		if got := l.Tasks[i].Holds(); got != want[i] {
+			t.Errorf("%q, want %q", got, want[i])
+		}
+	}
+}
+
 // Without a word of the instance nothing is drained, whoever owns the tasks.
 func TestDrainNeedsToBeHonoured(t *testing.T) {
 	after := drainGroup(nil, "pod-a/T1: 0_0 0_2", "pod-c/T1:")

@@ -21,6 +21,8 @@ func (x *DrainTask) holds() string {
 		return "no instance learns it yet"
 	case x.Ready:
 		return "ready on " + x.On + ", goes with the next round"
+	case x.Queued:
+		return waitsItsTurn + " on " + x.On + toGo(x.Remaining)
 	case x.Still >= time.Second:
 		return fmt.Sprintf("%s restores at 0/s for %s%s", x.On, round(x.Still), toGo(x.Remaining))
 	case x.Rate != nil:
