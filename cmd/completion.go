@@ -24,8 +24,14 @@ func newCompletionCmd(d *deps) *cobra.Command {
 		Use: "completion SHELL", Short: "Write the completion script of a shell",
 		Long: `Write the completion script for bash, zsh, fish or powershell. With it the shell
 also completes the names of groups, instances, members and tasks: it asks the
-cluster for them, for two seconds at most.`,
-		Example:   "  source <(streamctl completion bash)\n  streamctl completion fish > ~/.config/fish/completions/streamctl.fish",
+cluster for them, for two seconds at most.
+
+The first line below is for ~/.bashrc; zsh takes the second in ~/.zshrc, after
+compinit, or as a file of its fpath; fish reads the file that the third writes.`,
+		Example: `  source <(streamctl completion bash)
+  source <(streamctl completion zsh)
+  streamctl completion fish > ~/.config/fish/completions/streamctl.fish
+  streamctl completion powershell | Out-String | Invoke-Expression`,
 		ValidArgs: shells, Args: args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
 		Annotations: map[string]string{annotationConfig: "none"},
 		RunE: func(c *cobra.Command, a []string) error {

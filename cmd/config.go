@@ -200,7 +200,7 @@ func (l *keyList) Text(p *render.Page) { p.Rows(l.Grid()) }
 func (l *keyList) Grid() *render.Grid {
 	g := render.NewGrid(
 		render.Column{Head: "KEY"}, render.Column{Head: "ENVIRONMENT", In: render.InFull}, render.Column{Head: "DEFAULT", Drop: 2},
-		render.Column{Head: "MEANING", Cap: 40})
+		render.Column{Head: "MEANING", Cap: 40, Wrap: true})
 	for _, k := range l.Keys {
 		doc := k.Doc
 		if k.Secret {
