@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -151,6 +153,8 @@ func (c *cluster) waitReady(patience time.Duration) error {
 	client, err := kgo.NewClient(
 		kgo.SeedBrokers(c.addrs...), kgo.ClientID("rig"), kgo.MetadataMinAge(100*time.Millisecond),
 		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)), kgo.ProducerLinger(20*time.Millisecond),
+		// A broker that has just been told of a topic may not know it yet.
+		kgo.UnknownTopicRetries(-1), kgo.RecordDeliveryTimeout(60*time.Second),
 	)
 	if err != nil {
 		return err
@@ -183,12 +187,16 @@ func (c *cluster) waitReady(patience time.Duration) error {
 func (c *cluster) createTopic(t testing.TB, topic string, partitions int32) {
 	t.Helper()
 	for _, name := range []string{topic, topic + "-out"} {
+		tried := false
 		eventually(t, 20*time.Second, "topic "+name+" created", func() bool {
 			_, err := c.admin.CreateTopic(t.Context(), partitions, -1, nil, name)
 			if err != nil {
 				t.Logf("create %s: %v", name, err)
 			}
-			return err == nil
+			// An answer that came too late may have been a yes.
+			done := err == nil || tried && errors.Is(err, kerr.TopicAlreadyExists)
+			tried = true
+			return done
 		})
 	}
 }
