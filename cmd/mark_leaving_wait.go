@@ -260,8 +260,17 @@ func (w *drainWait) fill(res *report.ChangeResult, took time.Duration) {
 		goal.Instance, name = w.m.targets[0].in.ID, w.m.targets[0].in.Name
 	}
 	status := progress.Status{Met: w.look.Met, Blockers: w.look.Blockers, Lost: strings.Join(w.look.Lost, "; ")}
-	if len(w.m.targets) == 1 && len(w.drain.Expired()) == 1 {
+	switch {
+	case len(w.m.targets) != 1:
+	case len(w.drain.Expired()) == 1:
 		status.Left = string(control.LeftExpired)
+	case w.drain.Gone(goal.Instance):
+		status.Left = string(w.state.Status[goal.Instance].Left)
+	}
+	for _, h := range w.drain.HandOvers() { // by task
+		if h.Warm == progress.No && !slices.Contains(status.Cold, h.Task) {
+			status.Cold = append(status.Cold, h.Task)
+		}
 	}
 	res.Wait = report.NewWait(report.WaitResult{Group: w.s.g, Goal: goal, Name: name, Status: status, Waited: took})
 	res.Leaving.HandedOver = report.NewHandedOver(w.drain.HandOvers())
