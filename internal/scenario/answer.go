@@ -31,14 +31,22 @@ func Answer(line int, data []byte) ([]byte, error) {
 	b, marshalErr := json.Marshal(struct {
 		Name  string       `json:"name"`
 		Error answerFailed `json:"error"`
-	}{s.Name, answerFailed{err.Error(), line, err.Field}})
+	}{s.Name, newAnswerFailed(err)})
 	return b, errors.Join(err, marshalErr)
 }
 
 type answerFailed struct {
-	Message string `json:"message"`
-	Line    int    `json:"line"`
-	Field   string `json:"field"`
+	Message string  `json:"message"`
+	Line    int     `json:"line"`
+	Field   *string `json:"field"` // null: it is about no field
+}
+
+func newAnswerFailed(err *Error) answerFailed {
+	a := answerFailed{Message: err.Error(), Line: err.Line}
+	if err.Field != "" {
+		a.Field = &err.Field
+	}
+	return a
 }
 
 func (s *Kafka) answer() ([]byte, *Error) {

@@ -27,7 +27,11 @@ func decode(data []byte, into any) *Error {
 	if err == nil {
 		return nil
 	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case ok && wrong.Field == "":
+		return &Error{Text: "no scenario: a JSON " + wrong.Value + " where an object belongs"}
+	case ok:
 		return &Error{Field: wrong.Field, Text: fmt.Sprintf("a JSON %s where %s belongs", wrong.Value, jsonWord(wrong.Type.Kind()))}
 	}
 	return &Error{Text: "no scenario: " + err.Error()}

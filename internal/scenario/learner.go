@@ -75,7 +75,7 @@ func AnswerLearner(line int, data []byte) ([]byte, error) {
 		b, marshalErr := json.Marshal(struct {
 			Name  string       `json:"name"`
 			Error answerFailed `json:"error"`
-		}{s.Name, answerFailed{err.Error(), line, err.Field}})
+		}{s.Name, newAnswerFailed(err)})
 		return b, errors.Join(err, marshalErr)
 	}
 	r := assign.Learner(s.Input)

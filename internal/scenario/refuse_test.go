@@ -185,3 +185,18 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
+
+// A line that is no object has no field at fault: null, and a sentence without
+// names of our own code.
+func TestRefusedLinesAreDocuments(t *testing.T) {
+	for line, want := range map[string]string{
+		`[]`:        `{"name":"","error":{"message":"line 7: no scenario: a JSON array where an object belongs","line":7,"field":null}}`,
+		`"learner"`: `{"name":"","error":{"message":"line 7: no scenario: a JSON string where an object belongs","line":7,"field":null}}`,
+		`{"name":"k","assignor":"learner","processes":[]}`: `{"name":"k","error":{"message":"line 7: field \"subtopologies\": it is missing","line":7,"field":"subtopologies"}}`,
+	} {
+		got, err := scenario.Answer(7, []byte(line))
+		if err == nil || string(got) != want {
+			t.Errorf("%s: %s, want %s (%v)", line, got, want, err)
+		}
+	}
+}
