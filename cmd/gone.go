@@ -65,13 +65,17 @@ func staleMarks(g *model.Group, name string) []model.Gone {
 	return slices.DeleteFunc(model.ResolveGone(g, name), func(x model.Gone) bool { return !x.Marked })
 }
 
-// goneNames lists instances that are gone, for an error.
+// goneNames lists instances that are gone, for an error; of many the first.
 func goneNames(list []model.Gone) string {
-	parts := make([]string, len(list))
+	parts := make([]string, 0, min(len(list), hintsShown)+1)
 	for i, x := range list {
-		parts[i] = x.ID
-		if x.Name != x.ID {
-			parts[i] = fmt.Sprintf("%s (%s)", x.ID, x.Name)
+		switch {
+		case i == hintsShown:
+			return strings.Join(append(parts, fmt.Sprintf("%d more", len(list)-i)), ", ")
+		case x.Name != x.ID:
+			parts = append(parts, fmt.Sprintf("%s (%s)", x.ID, x.Name))
+		default:
+			parts = append(parts, x.ID)
 		}
 	}
 	return strings.Join(parts, ", ")

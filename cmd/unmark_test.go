@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,24 @@ func TestUnmarkShowsMarksOfTheDead(t *testing.T) {
 	}
 	if got = runWith(t, fakeDeps(t, c), "unmark", dead, "-g", "clicks"); got.code != 0 || len(c.written) != 1 || c.written[0].Key != r.Key {
 		t.Errorf("as the hint says: exit code %d\n%s", got.code, got.err)
+	}
+}
+
+// However many instances that are gone had one name, the error is short enough
+// to be read.
+func TestUnmarkOfANameThatManyHad(t *testing.T) {
+	c := clicksGroup(t)
+	r, err := control.Leaving{Mark: "old", At: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Who: "bob@ops-2", Name: "pod-x"}.Record(podA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2000 {
+		key := control.KeyLeaving(fmt.Sprintf("20000000-0000-4000-8000-%012d", i))
+		c.state = append(c.state, snapshot.ControlRecord{Key: key, Value: r.Value, Offset: int64(900 + i)})
+	}
+	got := runWith(t, fakeDeps(t, c), "unmark", "pod-x", "-g", "clicks")
+	if got.code != 1 || !strings.Contains(flat(got.err), "-000000000004 (pod-x), 1995 more hint: name one by its UUID") || len(c.written) != 0 {
+		t.Errorf("exit code %d\n%.600s", got.code, got.err)
 	}
 }
 

@@ -71,15 +71,14 @@ func ResolveGone(g *Group, name string) []Gone {
 
 // goneByName finds the instances that are gone and that have the name as a whole.
 func goneByName(g *Group, name string) []Gone {
-	return slices.DeleteFunc(GoneInstances(g), func(x Gone) bool {
-		switch {
-		case strings.EqualFold(x.ID, name) || x.Name == name:
-			return false
-		case g.Control == nil:
-			return true
+	told := map[string]bool{} // ids of those whose last status has the name
+	if g.Control != nil {
+		for i := range g.Control.Status {
+			s := &g.Control.Status[i]
+			told[s.Instance] = told[s.Instance] || s.ClientID != "" && s.ClientID == ClientBase(name) || isHost(s.Host, name)
 		}
-		return !slices.ContainsFunc(g.Control.Status, func(s InstanceStatus) bool {
-			return s.Instance == x.ID && (s.ClientID != "" && s.ClientID == ClientBase(name) || isHost(s.Host, name))
-		})
+	}
+	return slices.DeleteFunc(GoneInstances(g), func(x Gone) bool {
+		return !strings.EqualFold(x.ID, name) && x.Name != name && !told[x.ID]
 	})
 }
