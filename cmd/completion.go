@@ -66,22 +66,27 @@ _get_comp_words_by_ref() {
 fi
 `
 
+// completer completes one word, given the arguments before it.
+type completer = func(c *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective)
+
+// completeFlag completes the value of a flag that is there.
+func completeFlag(c *cobra.Command, flag string, f completer) {
+	if err := c.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err) // the flag is not there: a mistake next to the call
+	}
+}
+
 // bindCompletions completes the values of the flags that every command has.
 func bindCompletions(root *cobra.Command, d *deps) {
-	must := func(name string, f func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)) {
-		if err := root.RegisterFlagCompletionFunc(name, f); err != nil {
-			panic(err) // the flag is not there: a mistake in this file
-		}
-	}
-	must(config.KeyGroup, completeGroups(d, -1))
-	must("context", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	completeFlag(root, config.KeyGroup, completeGroups(d, -1))
+	completeFlag(root, "context", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if d.completionConfig(c) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return d.conf.Contexts, cobra.ShellCompDirectiveNoFileComp
 	})
-	must("output", fixed(formats()...))
-	must(config.KeyColor, fixed("auto", "always", "never"))
+	completeFlag(root, "output", fixed(formats()...))
+	completeFlag(root, config.KeyColor, fixed("auto", "always", "never"))
 }
 
 func formats() []string {
@@ -92,13 +97,12 @@ func formats() []string {
 	return out
 }
 
-func fixed(words ...string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// fixed completes words that are always the same.
+func fixed(words ...string) completer {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}
 }
-
-type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 
 // completionConfig loads the configuration without a word on stderr.
 func (d *deps) completionConfig(c *cobra.Command) error {
@@ -193,7 +197,7 @@ func completeSome(d *deps, limit int, names func(*model.Group) []string) complet
 // bindNames completes the value of a flag with names of things in the group that
 // is the command's argument.
 func bindNames(c *cobra.Command, d *deps, flag string, names func(*model.Group) []string) {
-	err := c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+	completeFlag(c, flag, func(c *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(given) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -210,9 +214,6 @@ func bindNames(c *cobra.Command, d *deps, flag string, names func(*model.Group) 
 			return slices.Compact(out)
 		})
 	})
-	if err != nil {
-		panic(err) // the flag is not there: a mistake next to the call
-	}
 }
 
 // staticNames are the static ids of members.

@@ -157,6 +157,7 @@ func (d *deps) homeOnly(name string) (string, bool) {
 	return d.env(name)
 }
 
+// textOrNull is a text as documents have it: nil for "".
 func textOrNull(s string) *string {
 	if s == "" {
 		return nil

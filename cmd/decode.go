@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -89,11 +90,7 @@ func runDecode(ctx context.Context, o *decodeOptions) error {
 	case o.kind == "":
 		return errs.WithHint(errs.Usagef("decode needs a KIND or --from FILE"), "kinds are "+strings.Join(groupmeta.DecodeKinds(), ", "))
 	}
-	known := false
-	for _, k := range groupmeta.DecodeKinds() {
-		known = known || k == o.kind
-	}
-	if !known {
+	if !slices.Contains(groupmeta.DecodeKinds(), o.kind) {
 		return errs.Usagef("%w", &groupmeta.UnknownKindError{Kind: o.kind})
 	}
 	return inTime(ctx, func() error { return decodeOne(o) })

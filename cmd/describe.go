@@ -191,7 +191,7 @@ type chosen struct {
 // choose finds the groups to describe.
 func (o *describeGroupOptions) choose(ctx context.Context, r *reader, re *regexp.Regexp) (chosen, error) {
 	if len(o.names) > 0 {
-		names := slices.Compact(slices.Sorted(slices.Values(o.names)))
+		names := sortedOnce(o.names)
 		return chosen{ids: names, single: len(names) == 1}, nil
 	}
 	if def := o.d.defaultGroup(); def != "" && o.brief() {

@@ -197,7 +197,7 @@ func (o *labSteer) complete(c *cobra.Command, _ []string, _ string) ([]string, c
 // labReport makes the report of what a lab said.
 func labReport(s lab.Status, done string) *report.LabStatus {
 	r := report.LabStatus{
-		Bootstrap: s.Bootstrap, Group: s.Group, Mode: textOrNil(s.Mode), Tasks: s.Tasks, Idle: s.Idle,
+		Bootstrap: s.Bootstrap, Group: s.Group, Mode: textOrNull(s.Mode), Tasks: s.Tasks, Idle: s.Idle,
 		LongestIdleMs: s.LongestIdle.Milliseconds(),
 		Records:       report.LabRecords{Produced: s.Records.Produced, Counted: s.Records.Counted, Waiting: s.Records.Waiting},
 	}
@@ -209,16 +209,9 @@ func labReport(s lab.Status, done string) *report.LabStatus {
 	}
 	for _, i := range s.Instances {
 		r.Instances = append(r.Instances, report.LabInstance{
-			Name: i.Name, ID: textOrNil(i.ID), State: string(i.State), Leader: i.Leader, Leaving: i.Leaving,
-			Active: i.Active, Standby: i.Standby, Learner: i.Learner, Restore: i.Restore, Why: textOrNil(i.Why),
+			Name: i.Name, ID: textOrNull(i.ID), State: string(i.State), Leader: i.Leader, Leaving: i.Leaving,
+			Active: i.Active, Standby: i.Standby, Learner: i.Learner, Restore: i.Restore, Why: textOrNull(i.Why),
 		})
 	}
 	return report.NewLabStatus(r, done)
-}
-
-func textOrNil(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

@@ -76,13 +76,12 @@ func (m *marking) add(in *model.Instance) error {
 	return nil
 }
 
-// clip keeps a text within what a record may hold.
+// clip keeps a text within what a record may hold, and characters whole.
 func clip(s string) string {
-	for len(s) > control.MaxText {
-		r := []rune(s)
-		s = string(r[:len(r)-1])
+	if len(s) <= control.MaxText {
+		return s
 	}
-	return s
+	return strings.ToValidUTF8(s[:control.MaxText], "")
 }
 
 // leavesSome refuses to mark the last instances that stay.
@@ -104,9 +103,24 @@ func (m *marking) anyStays(s *steered) bool {
 }
 
 // stillSome finds that others were marked at the same time, so that nobody is
-// left to take the tasks.
-func (m *marking) stillSome(now *steered) error {
-	if m.flags.force || len(now.g.Instances) == 0 || m.anyStays(now) {
+// left to take the tasks. The marks start a round, in which a broker does not say
+// which instance a member is of: then those that were there before count, and
+// only where all of them are marked the end of the round is waited for, in which
+// another may have come.
+func (m *marking) stillSome(ctx context.Context, now *steered) error {
+	if m.flags.force {
+		return nil
+	}
+	if !now.identified() {
+		if m.anyStays(&steered{g: m.s.g, state: now.state}) {
+			return nil
+		}
+		var err error
+		if now, err = m.r.settled(ctx, m.s.g.ID); err != nil {
+			return fmt.Errorf("marked, as all instances of group %q that were there before; whether another has come is not known: %w", m.s.g.ID, err)
+		}
+	}
+	if len(now.g.Instances) == 0 || m.anyStays(now) {
 		return nil
 	}
 	err := fmt.Errorf("marked, but by now no instance of group %q would stay: others are marked too, and the marks count for nothing", m.s.g.ID)
@@ -243,7 +257,7 @@ func (m *marking) mark(ctx context.Context) error {
 	if len(foreign) > 0 {
 		return joinErrors(foreign...)
 	}
-	return m.stillSome(now)
+	return m.stillSome(ctx, now)
 }
 
 // whatStays says what goes on when the command ends.

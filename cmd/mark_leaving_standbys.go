@@ -38,7 +38,7 @@ const (
 	settingNobodys settingOwner = "nobody's"       // there is no record
 	settingBefore  settingOwner = "as before"      // not raised yet, or put back already
 	settingOurs    settingOwner = "ours"           // a value that the drain set
-	settingForeign settingOwner = "someone's else" // anything else
+	settingForeign settingOwner = "someone else's" // anything else
 )
 
 // ownerOf compares a setting with the record.

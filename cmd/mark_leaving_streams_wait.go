@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/streamctl/streamctl/internal/config"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
 	"github.com/streamctl/streamctl/internal/report"
@@ -25,7 +24,7 @@ type departWait struct {
 	d      *streamsDrain
 	raised bool
 	begin  time.Time
-	limit  time.Duration // 0 with once unset: none
+	limit  time.Duration // as waitLimit has it
 	once   bool
 
 	members map[string][]string // of each target at the beginning
@@ -50,10 +49,7 @@ func newDepartWait(d *streamsDrain, raised bool) *departWait {
 			w.members[t.in.ID] = append(w.members[t.in.ID], t.in.Members[j].ID)
 		}
 	}
-	if conf := d.d.conf; conf.Setting(config.KeyTimeout).IsSet() {
-		w.limit = conf.Duration(config.KeyTimeout)
-		w.once = w.limit == 0
-	}
+	w.limit, w.once = d.d.waitLimit()
 	if raised && d.goesOn == "" { // by an earlier run
 		d.goesOn = fmt.Sprintf("%s stays %s: the same command goes on, unmark %s puts it back now", standbysKey, d.now.Value, d.unmarkArgs())
 	}
@@ -70,15 +66,8 @@ func (w *departWait) run(ctx context.Context) error {
 		d.say(0, "Ctrl-C ends the waiting: "+d.goesOn)
 	}
 	d.say(0, d.howSure())
-	waiting, limit := ctx, w.limit
-	if w.once {
-		limit = askLimit
-	}
-	if limit > 0 {
-		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeoutCause(ctx, limit, timeoutError{limit})
-		defer cancel()
-	}
+	waiting, cancel := boundWait(ctx, w.limit, w.once)
+	defer cancel()
 	err := progress.Poll(waiting, drainEvery, d.d.now, func(ctx context.Context) (*steered, error) {
 		return d.r.departing(ctx, d.s.g.ID)
 	}, func(at time.Time, s *steered, err error) (bool, error) {

@@ -28,7 +28,7 @@ type drainWait struct {
 	m     *marking
 	drain *progress.Drain
 	begin time.Time
-	limit time.Duration // 0 with once unset: none
+	limit time.Duration // as waitLimit has it
 	once  bool
 
 	s        *steered           // last seen
@@ -59,11 +59,29 @@ func (m *marking) newDrain() *progress.Drain {
 func newDrainWait(m *marking) *drainWait {
 	w := &drainWait{m: m, drain: m.newDrain(), begin: m.d.now(), s: m.s, state: m.s.state}
 	w.drain.Begin(m.s.g)
-	if conf := m.d.conf; conf.Setting(config.KeyTimeout).IsSet() {
-		w.limit = conf.Duration(config.KeyTimeout)
-		w.once = w.limit == 0
-	}
+	w.limit, w.once = m.d.waitLimit()
 	return w
+}
+
+// waitLimit is --timeout of a command that may wait for ever: 0 where it is not
+// given. once says that it is given as 0: one look is all there is.
+func (d *deps) waitLimit() (limit time.Duration, once bool) {
+	if !d.conf.Setting(config.KeyTimeout).IsSet() {
+		return 0, false
+	}
+	limit = d.conf.Duration(config.KeyTimeout)
+	return limit, limit == 0
+}
+
+// boundWait bounds a wait by what waitLimit gave. A single look is bounded too.
+func boundWait(ctx context.Context, limit time.Duration, once bool) (context.Context, context.CancelFunc) {
+	if once {
+		limit = askLimit
+	}
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, limit, timeoutError{limit})
 }
 
 // run waits, and writes the document.
@@ -83,15 +101,8 @@ func (w *drainWait) run(ctx context.Context) error {
 func (w *drainWait) follow(ctx context.Context) (*report.ChangeResult, error) {
 	m := w.m
 	m.say(0, "marked. "+m.onCtrlC())
-	limit := w.limit
-	if w.once {
-		limit = askLimit
-	}
-	if limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, timeoutError{limit})
-		defer cancel()
-	}
+	ctx, cancel := boundWait(ctx, w.limit, w.once)
+	defer cancel()
 	if m.d.drawsBars() {
 		w.bars = newDrainBars(m.d)
 		defer w.bars.close()

@@ -143,16 +143,8 @@ func (m *migration) knowsStreams() (bool, string) {
 	return true, "the feature streams.version is on"
 }
 
-func (m *migration) members() []string {
-	var out []string
-	for i := range m.g.Instances {
-		for j := range m.g.Instances[i].Members {
-			out = append(out, m.g.Instances[i].Members[j].Name)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
+// members are the names of those who must go first, sorted.
+func (m *migration) members() []string { return slices.Sorted(slices.Values(memberNames(m.g))) }
 
 // report says what is kept and what is lost.
 func (m *migration) report() *report.Migration {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/streamctl/streamctl/internal/config"
 	"github.com/streamctl/streamctl/internal/control"
 	"github.com/streamctl/streamctl/internal/errs"
 	"github.com/streamctl/streamctl/internal/model"
@@ -46,8 +47,8 @@ func (w *switching) wait(ctx context.Context, running bool) error {
 	if w.delay != nil {
 		limit += 2 * *w.delay
 	}
-	if s := w.d.conf.Setting("timeout"); s.IsSet() && w.d.conf.Duration("timeout") > 0 {
-		limit = w.d.conf.Duration("timeout")
+	if s := w.d.conf.Setting(config.KeyTimeout); s.IsSet() && w.d.conf.Duration(config.KeyTimeout) > 0 {
+		limit = w.d.conf.Duration(config.KeyTimeout)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, timeoutError{limit})
 	defer cancel()

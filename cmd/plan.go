@@ -123,14 +123,8 @@ func (o *planOptions) bind(cmd *cobra.Command) {
 			return completeItems(o.d, instanceNames)(c, nil, text)
 		})
 	}
-	mustComplete(cmd, "assignor", assign.Names()...)
-	mustComplete(cmd, "fail-on", plan.ConditionWords()...)
-}
-
-func completeFlag(c *cobra.Command, flag string, f completer) {
-	if err := c.RegisterFlagCompletionFunc(flag, f); err != nil {
-		panic(err) // the flag is not there: a mistake next to the call
-	}
+	completeFlag(cmd, "assignor", fixed(assign.Names()...))
+	completeFlag(cmd, "fail-on", fixed(plan.ConditionWords()...))
 }
 
 // checked is what the flags come to.

@@ -78,7 +78,7 @@ assigns. Brokers before 2.2 are refused too.`,
 	f.StringVar(&o.until, "until", "", "ask again until this `condition` holds: converged")
 	f.Duration(config.KeyMinInterval, 0, "--until: least `time` between two rebalances (default 5s)")
 	o.bind(cmd, "do it even if the group has changed since it was shown")
-	mustComplete(cmd, "until", untilConverged)
+	completeFlag(cmd, "until", fixed(untilConverged))
 	return cmd
 }
 

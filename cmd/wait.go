@@ -79,7 +79,7 @@ waiting and changes nothing else.`,
 	f.Duration(config.KeySettle, 0, "stable, converged: `time` without change (default 30s)")
 	f.Int64(config.KeyMaxLag, 0, "caught-up: records that a partition may lag (default 1)")
 	f.DurationVar(&o.interval, "interval", time.Second, "time between two looks")
-	mustComplete(cmd, "for", conditionNames()...)
+	completeFlag(cmd, "for", fixed(conditionNames()...))
 	bindNames(cmd, d, "instance", instanceNames)
 	return cmd
 }
@@ -90,12 +90,6 @@ func conditionNames() []string {
 		out = append(out, string(c))
 	}
 	return out
-}
-
-func mustComplete(c *cobra.Command, flag string, words ...string) {
-	if err := c.RegisterFlagCompletionFunc(flag, fixed(words...)); err != nil {
-		panic(err) // the flag is not there: a mistake next to the call
-	}
 }
 
 // goal reads the flags. once means that one look is all there is.
