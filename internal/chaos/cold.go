@@ -19,9 +19,7 @@ func (j *Job) cold() []string {
 	for _, e := range j.sorted() {
 		at := e.Instance + e.Task.String()
 		switch e.Kind {
-		case worker.MarkSeen:
-			leaving[e.Instance] = e.Remaining == worker.NoTimeout
-		case worker.MarkChanged:
+		case worker.MarkSeen, worker.MarkChanged:
 			leaving[e.Instance] = e.Remaining == worker.NoTimeout
 		case worker.MembershipLost: // what it had is anybody's
 			maps.DeleteFunc(owner, func(_ worker.TaskID, had entry) bool { return had.Instance == e.Instance })

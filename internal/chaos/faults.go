@@ -12,9 +12,8 @@ import (
 
 // faults are what an embedded cluster can do wrong.
 type faults struct {
-	c     *kfake.Cluster
-	group string
-	say   func(string, ...any)
+	c   *kfake.Cluster
+	say func(string, ...any)
 
 	mu      sync.Mutex
 	over    bool // no more faults
@@ -27,7 +26,7 @@ type fault struct {
 	run  func(*faults)
 }
 
-// all are the faults that a script can name.
+// allFaults are the faults that a script can name.
 func allFaults() []fault {
 	var list []fault
 	answer := func(name string, err *kerr.Error, n int, keys ...kmsg.Key) {
@@ -64,8 +63,7 @@ func (f *faults) start(n int) {
 
 // answer answers so many requests with an error.
 func (f *faults) answer(err *kerr.Error, n int, keys ...kmsg.Key) {
-	x := kfake.Fault{Keys: keys, Err: err, Count: n}
-	h := f.c.Fault(x)
+	h := f.c.Fault(kfake.Fault{Keys: keys, Err: err, Count: n})
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.handles = append(f.handles, h)

@@ -68,6 +68,14 @@ func (l *Journal) ended(name string, life int, how string, began time.Time) {
 	l.ends[lifeOf(name, life)] = end{how, began, time.Now()}
 }
 
+// nameOf is the name of an instance by its id, "" for one that is not known.
+// Instances that run are heard of at any moment.
+func (l *Journal) nameOf(id string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.names[id]
+}
+
 // sorted is the journal by time.
 func (l *Journal) sorted() []entry {
 	l.mu.Lock()
@@ -158,22 +166,19 @@ func (l *Journal) told(r *worker.Round) string {
 			}
 			roles[t.Role] = append(roles[t.Role], s)
 		}
-		l.mu.Lock()
-		name := l.names[in.ID]
-		l.mu.Unlock()
-		fmt.Fprintf(&b, "%s", name)
+		b.WriteString(l.nameOf(in.ID))
 		if in.Leaving {
 			b.WriteString("(leaving)")
 		}
 		if in.Expired {
 			b.WriteString("(expired)")
 		}
-		fmt.Fprintf(&b, "%v", roles["active"])
-		if len(roles["learner"]) > 0 {
-			fmt.Fprintf(&b, "?%v", roles["learner"])
+		fmt.Fprintf(&b, "%v", roles[roleActive])
+		if len(roles[roleLearner]) > 0 {
+			fmt.Fprintf(&b, "?%v", roles[roleLearner])
 		}
-		if len(roles["standby"]) > 0 {
-			fmt.Fprintf(&b, "=%v", roles["standby"])
+		if len(roles[roleStandby]) > 0 {
+			fmt.Fprintf(&b, "=%v", roles[roleStandby])
 		}
 		b.WriteString(" ")
 	}

@@ -113,7 +113,7 @@ func (j *Job) badTask(r *led, t worker.TaskID) string {
 		case roleLearner:
 			learners++
 			if !r.stays(id) {
-				return "is learned on " + j.names[id] + ", which does not stay"
+				return "is learned on " + j.nameOf(id) + ", which does not stay"
 			}
 		}
 	}
@@ -154,18 +154,18 @@ func (j *Job) badMove(a, b *led, t worker.TaskID) string {
 		case t.Subtopology != 0 && (how.Release || b.in[was].Leaving):
 		case t.Subtopology == 0 && slices.Contains(how.Tags, tagLearned) && a.have[t][is].Role == roleLearner && j.readyBetween(b, is, t):
 		default:
-			return fmt.Sprintf("invariant 2: it left %s for %q", j.names[was], j.names[is])
+			return fmt.Sprintf("invariant 2: it left %s for %q", j.nameOf(was), j.nameOf(is))
 		}
 	}
 	if is != "" && is != was && !b.stays(is) && known(is) && sameGroup {
-		return fmt.Sprintf("invariant 3: %s does not stay and got it", j.names[is])
+		return fmt.Sprintf("invariant 3: %s does not stay and got it", j.nameOf(is))
 	}
 	for id, x := range a.have[t] {
 		if x.Role != roleLearner || !b.stays(id) || !known(id) || !sameGroup || b.have[t][id].Role != "" && b.have[t][id].Role != roleStandby {
 			continue
 		}
 		if is == was && known(was) && !j.unmarkedBetween(a, b, was) && !b.Round.SwitchWaiting && !b.in[was].Expired {
-			return fmt.Sprintf("invariant 4: %s no longer learns it", j.names[id])
+			return fmt.Sprintf("invariant 4: %s no longer learns it", j.nameOf(id))
 		}
 	}
 	return ""
@@ -186,10 +186,11 @@ func (j *Job) lostBetween(a, b *led, id string) bool {
 // endedBetween says whether the test began to end an instance before a round, of
 // which some of its workers may be left then.
 func (j *Job) endedBetween(a, b *led, id string) bool {
+	lives := j.nameOf(id) + "#"
 	j.Journal.mu.Lock()
 	defer j.Journal.mu.Unlock()
 	for life, e := range j.ends {
-		if strings.HasPrefix(life, j.names[id]+"#") && e.began.Before(b.At) && e.done.After(a.At) {
+		if strings.HasPrefix(life, lives) && e.began.Before(b.At) && e.done.After(a.At) {
 			return true
 		}
 	}
@@ -243,7 +244,7 @@ func (j *Job) unbalanced() []string {
 	var bad []string
 	for id, in := range r.in {
 		if !r.stays(id) {
-			bad = append(bad, j.names[id]+" is still there")
+			bad = append(bad, j.nameOf(id)+" is still there")
 			continue
 		}
 		low, high := bounds(big.NewRat(int64(tasks*in.Workers), int64(total)), lows > tasks || highs < tasks)
@@ -254,7 +255,7 @@ func (j *Job) unbalanced() []string {
 			}
 		}
 		if n < low || n > high {
-			bad = append(bad, fmt.Sprintf("%s has %d tasks, not %d to %d: %s", j.names[id], n, low, high, j.told(r.Round)))
+			bad = append(bad, fmt.Sprintf("%s has %d tasks, not %d to %d: %s", j.nameOf(id), n, low, high, j.told(r.Round)))
 		}
 	}
 	return append(bad, j.missingStandbys(r)...)

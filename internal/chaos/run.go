@@ -56,7 +56,7 @@ func Run(t testing.TB, seed uint64, c Cluster) Outcome {
 	defer j.keep(seed)
 	a := &actor{Job: j, script: s, mode: s.settings.Mode, cut: map[string]time.Time{}}
 	if c.Fake != nil {
-		a.f = &faults{c: c.Fake, group: j.O.Group, say: j.Say}
+		a.f = &faults{c: c.Fake, say: j.Say}
 	}
 	j.Produce(s.before)
 	for n := range s.instances {

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -131,7 +132,7 @@ func (j *Job) gaps() []gap {
 			all = append(all, g)
 		}
 	}
-	slices.SortFunc(all, func(a, b gap) int { return int(b.length - a.length) })
+	slices.SortFunc(all, func(a, b gap) int { return cmp.Compare(b.length, a.length) })
 	return all
 }
 
@@ -173,7 +174,7 @@ func (j *Job) between(rounds []*led, t worker.TaskID, from time.Time, to string)
 	for i, r := range rounds {
 		id, _ := r.owner(t)
 		if r.At.Before(from) {
-			if j.names[id] == to && (i+1 == len(rounds) || !rounds[i+1].At.Before(from)) {
+			if j.nameOf(id) == to && (i+1 == len(rounds) || !rounds[i+1].At.Before(from)) {
 				return 0
 			}
 			continue
