@@ -137,8 +137,11 @@ func knownInstances(g *model.Group) *int {
 	return &n
 }
 
+// knownTasks is how many tasks a group has: not known of one without any that is
+// not given its assignment, or whose sub-topologies read topics that are not there.
 func knownTasks(g *model.Group) *int {
-	if !g.Kind.IsStream() || g.Totals.Tasks == 0 && g.AssignmentBasis != model.AssignmentCurrent {
+	unknown := g.AssignmentBasis != model.AssignmentCurrent || slices.ContainsFunc(g.Topology.Subtopologies, func(s model.Subtopology) bool { return s.Partitions == 0 })
+	if !g.Kind.IsStream() || g.Totals.Tasks == 0 && unknown {
 		return nil
 	}
 	n := g.Totals.Tasks

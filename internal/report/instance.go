@@ -16,7 +16,7 @@ type InstanceFields struct {
 	Rack           *string           `json:"rack"`
 	ClientTags     map[string]string `json:"client_tags"`
 	Workers        int               `json:"workers"`         // threads
-	ExpectedActive *float64          `json:"expected_active"` // null, as the others, while no assignment is given
+	ExpectedActive *float64          `json:"expected_active"` // null, as the others, while no assignment is given; it and balanced also where the group's balance is
 	Active         *int              `json:"active"`
 	TargetActive   *int              `json:"target_active"`
 	Standby        *int              `json:"standby"`
@@ -42,6 +42,9 @@ func newInstanceFields(g *model.Group, in *model.Instance) InstanceFields {
 	if rolesKnown(g) {
 		n := *in // a copy: the document points into it
 		out.ExpectedActive, out.Active, out.Standby, out.Learner, out.Balanced = &n.Expected, &n.Active, &n.Standby, &n.Learner, &n.Balanced
+	}
+	if g.Balance == nil && in.Expected == 0 {
+		out.ExpectedActive, out.Balanced = nil, nil
 	}
 	return out
 }
