@@ -104,6 +104,30 @@ func TestFieldCase12_WarmUpWorkThrownAway(t *testing.T) {
 	}
 }
 
+// Copies are where their members say, once one does: in all groups but classic
+// ones, whose words are as old as the last round.
+func TestCopiesGoByReports(t *testing.T) {
+	for _, c := range []struct {
+		kind     model.Kind
+		reported bool
+		want     string
+	}{
+		{model.Streams, true, CopiesReported}, {model.Streams, false, CopiesCaughtUp},
+		{model.Worker, true, CopiesReported}, {model.Worker, false, CopiesCaughtUp},
+		{model.Classic, false, CopiesCaughtUp},
+	} {
+		g := newMade(t, c.kind, 2, true, 1000).instance(1, 1, 0, 1).instance(2, 1)
+		g.in.Instances[1].Members[0].Standby = []assign.Task{0}
+		g.in.Instances[0].Members[0].Reported = nil
+		if c.reported {
+			g.in.Instances[1].Members[0].Reported = []assign.Offset{{Task: 0, Sum: 900}}
+		}
+		if p := g.plan(Options{}); p.BasedOn.Copies != c.want {
+			t.Errorf("%s, reported %v: copies %s, want %s", c.kind, c.reported, p.BasedOn.Copies, c.want)
+		}
+	}
+}
+
 // Clients that report no task offsets get their tasks cold, and no time.
 func TestFieldCase13_OldClientsCannotBeWarmedUp(t *testing.T) {
 	g := newMade(t, model.Streams, 8, true, 1000).instance(1, 1, 0, 1, 2, 3).instance(2, 1, 4, 5, 6, 7)

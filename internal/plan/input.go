@@ -10,6 +10,9 @@ import (
 // NameLearner is the assignor of our own protocol (stream-protocol.md).
 const NameLearner = assign.NameLearner
 
+// NameHighAvailability is the assignor of classic groups.
+const NameHighAvailability = assign.NameHighAvailability
+
 // Input is the group that a plan starts from, with tasks as numbers of its
 // topology. FromGroup makes it from a live group or a snapshot.
 type Input struct {

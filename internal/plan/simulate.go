@@ -57,7 +57,7 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 	if o.trace != nil {
 		sim = &tracedSimulation{sim, r.rec, o.trace}
 	}
-	if len(r.rec.reported) > 0 {
+	if len(r.rec.reported) > 0 || goesByReports(in, assignor) {
 		r.copies = CopiesReported
 	}
 	list, wait := steps(o.Changes)
@@ -82,10 +82,11 @@ func runOnce(in *Input, o *Options, assignor string, seed uint64) (*run, error) 
 }
 
 // rounds runs so many rounds, or with a negative number all that come up to the
-// bound. It reports whether the bound cut them off.
+// bound, but the one that follows from the changes in any case. It reports
+// whether the bound cut them off.
 func (r *run) rounds(sim simulation, most int, o *Options) (bounded bool, err error) {
 	for n := 0; most < 0 || n < most; n++ {
-		if most < 0 && (r.rec.totals.Rounds >= o.MaxRounds || len(r.rec.rounds) >= 2*o.MaxRounds+2) {
+		if most < 0 && n > 0 && (r.rec.totals.Rounds >= o.MaxRounds || len(r.rec.rounds) >= 2*o.MaxRounds+2) {
 			return true, nil
 		}
 		if o.Stopped != nil {
@@ -154,4 +155,20 @@ func (r *recorder) note(code, format string, args ...any) {
 	if !slices.Contains(r.findings, f) {
 		r.findings = append(r.findings, f)
 	}
+}
+
+// goesByReports reports whether the copies of a plan are where the members said,
+// not caught up: in all plans but those of classic groups, once a member says.
+func goesByReports(in *Input, assignor string) bool {
+	if assignor == assign.NameHighAvailability || in.plug != nil {
+		return false
+	}
+	for i := range in.Instances {
+		for j := range in.Instances[i].Members {
+			if len(in.Instances[i].Members[j].Reported) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }

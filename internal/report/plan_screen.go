@@ -92,10 +92,25 @@ func (s *planScreen) opening() []render.Fact {
 		out = append(out, render.Fact{Label: "Taken", Text: t})
 	}
 	copies := "all that have been there since the last round are taken as caught up"
-	if s.r.BasedOn.Copies == plan.CopiesReported {
+	switch classic := s.r.Assignor == plan.NameHighAvailability; {
+	case !classic && !s.anyCopies():
+		return out
+	case classic && s.r.BasedOn.Copies == plan.CopiesReported:
 		copies = "taken to be where they were reported, since the group is not settled"
+	case s.r.BasedOn.Copies == plan.CopiesReported:
+		copies = "taken as members reported them, and as caught up where none did"
 	}
 	return append(out, render.Fact{Label: "Copies", Text: copies})
+}
+
+// anyCopies reports whether somebody has a copy of a task before the change.
+func (s *planScreen) anyCopies() bool {
+	for _, c := range s.r.Before.Instances {
+		if c.Standby+c.Learner > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // taken says which settings the plan goes by and where they come from.

@@ -344,3 +344,31 @@ func TestReadPlanWithoutRequest(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What copies are taken for is said as it is: of groups whose members report
+// what they said, and nothing where there is no copy.
+func TestPlanSaysWhatCopiesAreTakenFor(t *testing.T) {
+	for _, c := range []struct{ assignor, copies, want string }{
+		{"high-availability", plan.CopiesCaughtUp, "Copies  all that have been there since the last round are taken as caught up"},
+		{"high-availability", plan.CopiesReported, "Copies  taken to be where they were reported, since the group is not settled"},
+		{"streams-sticky", plan.CopiesCaughtUp, "Copies  all that have been there since the last round are taken as caught up"},
+		{"streams-sticky", plan.CopiesReported, "Copies  taken as members reported them, and as caught up where none did"},
+		{"learner", plan.CopiesReported, "Copies  taken as members reported them, and as caught up where none did"},
+	} {
+		for _, standbys := range []int{0, 2} {
+			p := addOne()
+			p.Assignor, p.BasedOn.Copies = c.assignor, c.copies
+			pod := p.Before.Instances[process(0)]
+			pod.Standby = standbys
+			p.Before.Instances[process(0)] = pod
+			var out bytes.Buffer
+			if err := render.Write(&out, render.Options{}, NewPlan(p, &model.Group{Kind: model.Classic}, PlanOptions{})); err != nil {
+				t.Fatal(err)
+			}
+			said, want := strings.Contains(out.String(), c.want+"\n"), standbys > 0 || c.assignor == "high-availability"
+			if said != want {
+				t.Errorf("%+v with %d standbys: said is %v\n%s", c, standbys, said, out.String())
+			}
+		}
+	}
+}
