@@ -121,10 +121,14 @@ func TestMarkLeavingFindsAForeignMark(t *testing.T) {
 // Two operators mark one half of a group each: neither sees that nobody stays
 // before both have written, and then nothing would come of it.
 func TestMarkLeavingWhileOthersMarkTheRest(t *testing.T) {
-	for _, args := range [][]string{nil, {"--wait"}} {
+	for _, args := range [][]string{nil, {"--wait"}, {"--reason", "the round of the other mark"}} {
 		c := clicksGroup(t) // pod-c is marked
 		c.after = func(c *steeredCluster) {
 			c.after = nil
+			if len(args) == 2 { // the look after it finds the group in the round that the other mark started
+				c.answers = []*snapshot.Snapshot{preparing(t, c.answers[0]), preparing(t, c.answers[0]), c.answers[0]}
+				c.queries = nil
+			}
 			r, err := control.Leaving{Mark: "theirs", At: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Who: "bob@ops-2"}.Record(podB)
 			if err != nil {
 				t.Fatal(err)
@@ -137,6 +141,17 @@ func TestMarkLeavingWhileOthersMarkTheRest(t *testing.T) {
 		if got.code != 1 || got.out != "" || !strings.Contains(got.err, "marked, but by now no instance of group \"clicks\" would stay") || !strings.Contains(got.err, "unmark pod-a -g clicks") {
 			t.Errorf("%v: exit code %d\n%s%s", args, got.code, got.out, got.err)
 		}
+	}
+}
+
+// A round that goes on while the mark is read back does not hold the command up
+// where another instance stays.
+func TestMarkLeavingReadsBackInARound(t *testing.T) {
+	c := clicksGroup(t)
+	c.after = func(c *steeredCluster) { c.answers, c.queries = []*snapshot.Snapshot{preparing(t, c.answers[0])}, nil }
+	got := runWith(t, fakeDeps(t, c), "mark-leaving", "pod-a", "-g", "clicks")
+	if got.code != 0 || len(c.queries) != 1 || !strings.Contains(got.out, "marked: pod-a") {
+		t.Errorf("exit code %d, %d looks\n%s%s", got.code, len(c.queries), got.out, got.err)
 	}
 }
 
