@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/streamctl/streamctl/internal/assign"
 	"github.com/streamctl/streamctl/internal/model"
 )
 
@@ -192,5 +193,60 @@ func TestTraceGoesByTheFactor(t *testing.T) {
 	}
 	if _, err := Trace(g.in, Options{Assignor: "none"}); err == nil {
 		t.Error("an assignor that nobody knows is traced")
+	}
+}
+
+// With an acceptable lag without end every copy is caught up, also one that has
+// begun.
+func TestUnlimitedLag(t *testing.T) {
+	g := newMade(t, model.Classic, 2, true, 1000).instance(1, 1, 0, 1).instance(2, 1)
+	m := &g.in.Instances[1].Members[0]
+	m.Standby, m.Reported = []assign.Task{0}, []assign.Offset{{Task: 0, Sum: 5}}
+	set := map[string]string{KeyAcceptableLag: "9223372036854775807", KeyStandbys: "1"}
+	p := g.plan(Options{Set: set})
+	if p.BasedOn.Copies != CopiesCaughtUp || p.Totals.Standbys != 0 || p.Totals.Learners != 0 {
+		t.Errorf("copies %s, totals %+v", p.BasedOn.Copies, p.Totals)
+	}
+	// Likewise one that a newcomer has on its disk, at whatever position.
+	p = g.plan(Options{Set: set, Changes: []Change{Add{Count: 1, AllState: true}, Remove{Instance: "P2"}}})
+	if p.Totals.Standbys != 0 {
+		t.Errorf("totals %+v", p.Totals)
+	}
+}
+
+// More records than a number holds are the largest number.
+func TestMoreRecordsThanANumberHolds(t *testing.T) {
+	g := newMade(t, model.Classic, 4, true, math.MaxInt64/2).instance(1, 1, 0, 1, 2, 3)
+	p := g.plan(Options{Changes: []Change{Remove{Instance: "P1"}, Add{Count: 1}}})
+	if n := p.Totals.RemainingRecords; n == nil || *n != math.MaxInt64 {
+		t.Errorf("records %v", n)
+	}
+}
+
+// An instance that comes back in place of itself takes its tasks from nobody
+// else.
+func TestComesBackUnderItsID(t *testing.T) {
+	g := newMade(t, model.Classic, 4, true, 100).instance(1, 1, 0, 1, 2, 3).instance(2, 1)
+	p := g.plan(Options{Changes: []Change{Remove{Instance: "P1"}, Add{Count: 1, IDs: []string{testID(1)}, AllState: true}}})
+	for _, r := range p.Rounds {
+		for _, m := range r.Moves {
+			if m.From == m.To {
+				t.Errorf("round %d: %+v", r.Round, m)
+			}
+		}
+	}
+}
+
+// What is changed after some rounds has its round, though the bound of rounds is
+// reached by then; one after the last instance has gone comes later.
+func TestChangesAfterWaits(t *testing.T) {
+	g := newMade(t, model.Classic, 12, true, 100_000).instance(1, 1, every(0, 1, 12)...)
+	p := g.plan(Options{MaxRounds: 1, Changes: []Change{Add{Count: 1}, Wait{2}, Add{Count: 1}}})
+	if n := len(p.After.Instances); n != 3 || p.Rounds[len(p.Rounds)-1].Round < 3 {
+		t.Errorf("%d instances, %d rounds", n, len(p.Rounds))
+	}
+	p = g.plan(Options{Changes: []Change{Remove{Instance: "P1"}, Wait{1}, Add{Count: 1}}})
+	if len(p.Rounds) < 2 || p.Rounds[1].AtS < p.Rounds[0].AtS || len(p.Rounds[1].Moves) != 12 {
+		t.Errorf("rounds %+v", p.Rounds)
 	}
 }

@@ -130,7 +130,7 @@ func (c *classicSim) process(from *Instance, party int32) *classicProc {
 // the group is changed, count as caught up since.
 func (c *classicSim) asReported(p *classicProc, t assign.Task) bool {
 	n, ok := p.position[t]
-	if !ok || len(c.o.Changes) > 0 || c.in.plug != nil || n <= 0 || n+c.set.AcceptableLag >= c.ends[t] {
+	if !ok || len(c.o.Changes) > 0 || c.in.plug != nil || n <= 0 || c.ends[t]-n <= c.set.AcceptableLag {
 		return false
 	}
 	c.rec.reported = append(c.rec.reported, holding{t, p.party})
@@ -191,8 +191,9 @@ func (c *classicSim) round() (bool, error) {
 		return false, nil
 	}
 	if len(c.members()) == 0 {
-		c.rec.add(step{trigger: c.trigger, atMs: c.now + c.gapMs, had: c.had, waitMs: c.waitMs, waitWhy: c.waitWhy, gone: c.gone})
-		c.due = false
+		c.now += c.gapMs
+		c.rec.add(step{trigger: c.trigger, atMs: c.now, had: c.had, waitMs: c.waitMs, waitWhy: c.waitWhy, gone: c.gone})
+		c.gone, c.waitMs, c.waitWhy, c.due = nil, 0, "", false
 		return true, nil
 	}
 	c.join()

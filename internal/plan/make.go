@@ -264,14 +264,14 @@ func (r *run) totals(in *Input, o *Options) Totals {
 	}
 	t.TasksDown = len(r.rec.downTasks)
 	records, bytes := r.rec.records, r.rec.bytes
-	if !r.rec.noRecords || records > 0 {
+	if !r.rec.noRecords {
 		t.RemainingRecords = &records
 	}
 	if !r.rec.noBytes {
 		t.RemainingBytes = &bytes
 	}
 	for _, n := range r.rec.dropped {
-		t.DiscardedRecords += n
+		t.DiscardedRecords = plus(t.DiscardedRecords, n)
 	}
 	if o.Rate.Known() && !r.rec.noEnd {
 		s := seconds(r.rec.endMs)

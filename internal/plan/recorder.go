@@ -231,7 +231,7 @@ func (r *recorder) settle(round *Round, s *step, i int32, o outcome, orphans map
 		round.Learners = append(round.Learners, r.begin(t, i, had(t)))
 	}
 	for _, t := range minus(o.standby, had0) {
-		if !o.parked[t] && had(t)+r.acceptable < r.end(t) {
+		if !o.parked[t] && r.end(t)-had(t) > r.acceptable {
 			r.totals.Standbys++
 			round.Standbys = append(round.Standbys, r.begin(t, i, had(t)))
 		}

@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/streamctl/streamctl/internal/assign"
+import (
+	"math"
+
+	"github.com/streamctl/streamctl/internal/assign"
+)
 
 // WhyUnknownState is why a task is down whose changelog's end is not known.
 const WhyUnknownState = "restores its state, nobody knows how much that is"
@@ -20,7 +24,7 @@ func (r *recorder) give(round *Round, s *step, i int32, t assign.Task, position 
 	case left <= r.acceptable && position > 0:
 		how = HowLeftOver
 	}
-	if from := r.owner[t]; from != i {
+	if from := r.owner[t]; from != i && (from == nobody || r.parties[from].id != r.parties[i].id) {
 		m := Move{Task: r.name(t), task: t, To: r.parties[i].id, How: how}
 		if from != nobody {
 			m.From = r.parties[from].id
@@ -80,10 +84,10 @@ func (r *recorder) begin(t assign.Task, i int32, position int64) Copy {
 	r.noEnd = r.noEnd || left > 0 && r.rate.records(log) <= 0
 	if log.Known {
 		c.RemainingRecords = &left
-		r.records += left
+		r.records = plus(r.records, left)
 		if b, ok := log.bytes(left); ok {
 			c.RemainingBytes = &b
-			r.bytes += b
+			r.bytes = plus(r.bytes, b)
 		} else {
 			r.noBytes = true
 		}
@@ -91,6 +95,14 @@ func (r *recorder) begin(t assign.Task, i int32, position int64) Copy {
 		r.noRecords, r.noBytes = true, true
 	}
 	return c
+}
+
+// plus adds what is not negative, up to the largest number.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // secondsFor is how long an instance restores so many records of a task; 0
