@@ -1,7 +1,6 @@
 package progress
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/streamctl/streamctl/internal/model"
@@ -19,13 +18,8 @@ type Departed struct {
 // What was ready there then did not restore cold.
 func (d *Departing) Departed(g *model.Group) Departed {
 	out := Departed{Settled: g.State == model.StateStable && g.AssignmentBasis == model.AssignmentCurrent}
-	owner := map[model.TaskID]*model.Instance{}
-	eachTask(g, func(in *model.Instance, _ *model.Member, t *model.Task) {
-		if t.Role == model.Active && !t.TargetOnly {
-			owner[t.ID] = in
-		}
-	})
-	for _, id := range sortedIDsOf(d.foretold) {
+	owner := activeOwners(g)
+	for _, id := range sortedIDs(d.foretold) {
 		t := d.foretold[id]
 		to := owner[t.Task]
 		if to == nil {
@@ -52,8 +46,4 @@ func (d *Departing) Departed(g *model.Group) Departed {
 		}
 	}
 	return out
-}
-
-func sortedIDsOf[V any](m map[model.TaskID]V) []model.TaskID {
-	return slices.SortedFunc(maps.Keys(m), model.TaskID.Compare)
 }

@@ -127,7 +127,7 @@ func NewDrain(targets []DrainTarget) *Drain {
 
 // Begin takes the group as it was before the marks were written: who runs what.
 func (d *Drain) Begin(g *model.Group) {
-	owners := d.ownersNow(g)
+	owners := activeOwners(g)
 	if p := g.PlugIn; p != nil {
 		d.led = ledRounds{leader: p.Leader, offset: p.Offset}
 	}
@@ -167,7 +167,7 @@ func (d *Drain) Look(g *model.Group, s *control.State, at time.Time) DrainLook {
 	} else {
 		out.Round = d.roundOfPlugIn(g, at)
 	}
-	owners := d.ownersNow(g)
+	owners := activeOwners(g)
 	for _, t := range d.targets {
 		d.judge(t, g, s, at, owners)
 	}
@@ -263,9 +263,7 @@ func (d *Drain) outcome(g *model.Group, s *control.State, owners map[model.TaskI
 	for i := range out.Tasks {
 		out.Blockers = append(out.Blockers, out.Tasks[i].blocker())
 	}
-	slices.SortStableFunc(out.Blockers, func(a, b Blocker) int {
-		return cmp.Or(cmp.Compare(a.isTask(), b.isTask()), a.Task.Compare(b.Task))
-	})
+	sortBlockers(out.Blockers)
 	out.Over = over
 	out.Met = over && len(out.Lost) == 0
 }

@@ -7,17 +7,7 @@ import (
 	"github.com/streamctl/streamctl/internal/model"
 )
 
-// ownersNow gives the owner of each active task.
-func (d *Drain) ownersNow(g *model.Group) map[model.TaskID]*model.Instance {
-	out := map[model.TaskID]*model.Instance{}
-	eachTask(g, func(in *model.Instance, _ *model.Member, t *model.Task) {
-		if t.Role == model.Active && !t.TargetOnly {
-			out[t.ID] = in
-		}
-	})
-	return out
-}
-
+// ownedBy lists the tasks that an instance owns, in order.
 func ownedBy(owners map[model.TaskID]*model.Instance, id string) []model.TaskID {
 	var out []model.TaskID
 	for task, in := range owners {
@@ -122,22 +112,24 @@ func (d *Drain) Expired() []string {
 // Honoured reports whether an instance has said that it honours its mark, or
 // has gone as the mark asked it to.
 func (d *Drain) Honoured(id string) bool {
-	for _, t := range d.targets {
-		if t.ID == id {
-			return t.honoured || t.departed
-		}
-	}
-	return false
+	t := d.target(id)
+	return t != nil && (t.honoured || t.departed)
 }
 
 // Gone reports whether an instance has left the group by itself.
 func (d *Drain) Gone(id string) bool {
+	t := d.target(id)
+	return t != nil && t.departed
+}
+
+// target is what is known of one target, nil of another instance.
+func (d *Drain) target(id string) *draining {
 	for _, t := range d.targets {
 		if t.ID == id {
-			return t.departed
+			return t
 		}
 	}
-	return false
+	return nil
 }
 
 // acceptable is acceptable.recovery.lag of the group.

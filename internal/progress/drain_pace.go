@@ -11,7 +11,7 @@ import (
 // targets own, and what has to be restored for it.
 func (d *Drain) Now(g *model.Group) DrainLook {
 	var out DrainLook
-	owners := d.ownersNow(g)
+	owners := activeOwners(g)
 	for _, t := range d.targets {
 		t.owned = ownedBy(owners, t.ID)
 	}

@@ -55,12 +55,20 @@ type Blocker struct {
 	Clock            bool   // Why counts time: another moment alone changes it
 }
 
-// isTask is 1 for a task, else 0, so that what is no task sorts first.
-func (b *Blocker) isTask() int {
-	if b.Task == (model.TaskID{}) {
-		return 0
-	}
-	return 1
+// isTask reports whether it is a task that is in the way.
+func (b *Blocker) isTask() bool { return b.Task != model.TaskID{} }
+
+// sortBlockers puts what is no task first, as it is, then tasks in order.
+func sortBlockers(list []Blocker) {
+	slices.SortStableFunc(list, func(a, b Blocker) int {
+		switch {
+		case a.isTask() == b.isTask():
+			return a.Task.Compare(b.Task)
+		case b.isTask():
+			return -1
+		}
+		return 1
+	})
 }
 
 // Status is the judgement of one look.

@@ -1,7 +1,6 @@
 package progress
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -60,9 +59,7 @@ func (j *Judge) Look(g *model.Group, at time.Time) Status {
 	case Drained:
 		j.drained(&s, g)
 	}
-	slices.SortStableFunc(s.Blockers, func(a, b Blocker) int {
-		return cmp.Or(cmp.Compare(a.isTask(), b.isTask()), a.Task.Compare(b.Task))
-	})
+	sortBlockers(s.Blockers)
 	s.Restore = j.restoring(g)
 	s.Met = len(s.Blockers) == 0 && s.Lost == ""
 	return s
@@ -179,12 +176,7 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 		j.departedBefore(s, g)
 		return
 	}
-	owner := map[model.TaskID]string{}
-	eachTask(g, func(i *model.Instance, _ *model.Member, t *model.Task) {
-		if t.Role == model.Active && !t.TargetOnly {
-			owner[t.ID] = i.ID
-		}
-	})
+	owners := activeOwners(g)
 	mark := markOf(g, j.goal.Instance)
 	if g.Kind == model.Streams { // the broker assigns: whom somebody stops has nothing to hand over itself
 		j.marked = j.marked || mark != nil
@@ -192,7 +184,7 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 	}
 	if in == nil {
 		j.stopped = j.stopped || len(j.owned) > 0
-		if s.Lost = j.left(g, mark, owner); s.Lost != "" {
+		if s.Lost = j.left(g, mark, owners); s.Lost != "" {
 			return
 		}
 		j.farewell(s, g)
@@ -219,7 +211,7 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 		s.block(stillOwned(g, id, j.goal.Instance))
 	}
 	for _, id := range sortedIDs(j.had) {
-		if owner[id] == "" {
+		if owners[id] == nil {
 			s.block(taskBlocker(id, "has no owner"))
 		}
 	}
@@ -228,9 +220,12 @@ func (j *Judge) drained(s *Status, g *model.Group) {
 // left says whether the instance, which is not in the group any more, died with
 // tasks that it owned; "" when it went by itself, as a mark asked it to, or that
 // is not certain yet.
-func (j *Judge) left(g *model.Group, mark *model.Mark, owner map[model.TaskID]string) string {
+func (j *Judge) left(g *model.Group, mark *model.Mark, owners map[model.TaskID]*model.Instance) string {
 	st := statusOf(g, j.goal.Instance)
-	ready := func(id model.TaskID) bool { return j.marked && slices.Contains(j.ready[id], owner[id]) }
+	ready := func(id model.TaskID) bool {
+		to := owners[id]
+		return j.marked && to != nil && slices.Contains(j.ready[id], to.ID)
+	}
 	switch {
 	case g.Kind == model.Streams && j.marked: // the broker's copies take over, whoever stops it
 		j.owned = nil

@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,13 +32,21 @@ func instance(g *model.Group, id string) *model.Instance {
 	return nil
 }
 
-func sortedIDs(set map[model.TaskID]bool) []model.TaskID {
-	out := make([]model.TaskID, 0, len(set))
-	for id := range set {
-		out = append(out, id)
-	}
-	slices.SortFunc(out, model.TaskID.Compare)
+// activeOwners gives the instance that runs each task, as the present assignment
+// has it.
+func activeOwners(g *model.Group) map[model.TaskID]*model.Instance {
+	out := map[model.TaskID]*model.Instance{}
+	eachTask(g, func(in *model.Instance, _ *model.Member, t *model.Task) {
+		if t.Role == model.Active && !t.TargetOnly {
+			out[t.ID] = in
+		}
+	})
 	return out
+}
+
+// sortedIDs are the keys of a map by task, in order.
+func sortedIDs[V any](m map[model.TaskID]V) []model.TaskID {
+	return slices.SortedFunc(maps.Keys(m), model.TaskID.Compare)
 }
 
 // idList writes task ids with blanks between; more than ten are counted.
