@@ -66,7 +66,10 @@ func (b *drainBars) draw(since time.Duration, l *progress.DrainLook) {
 	left := 0
 	for i := range l.Tasks {
 		x := &l.Tasks[i]
-		if x.Ready || !x.Stateful || len(bars) == barsShown {
+		switch {
+		case x.Ready: // the row counts them
+			continue
+		case !x.Stateful || len(bars) == barsShown:
 			left++
 			continue
 		}

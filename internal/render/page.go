@@ -66,10 +66,40 @@ func (p *Page) Whole(indent int, text string) {
 	}
 }
 
-// Log writes text that is already safe as one line, however long it is.
+// logIndent is where the further lines of an entry of a log begin: behind a
+// time of day.
+const logIndent = 10
+
+// Log writes text that is already safe as one line. A terminal that is too
+// narrow gets further lines, broken at blanks.
 func (p *Page) Log(text string) {
-	p.b.WriteString(text)
-	p.b.WriteByte('\n')
+	for p.o.Width > 0 && Width(text) > p.o.Width {
+		at := lastBlank(text, p.o.Width)
+		if at < 0 {
+			break
+		}
+		p.b.WriteString(strings.TrimRight(text[:at], " ") + "\n")
+		text = strings.Repeat(" ", logIndent) + strings.TrimLeft(text[at:], " ")
+	}
+	p.b.WriteString(text + "\n")
+}
+
+// lastBlank is where to break a line that is too wide: at the last blank that
+// fits, else at the first that does not; negative: there is none.
+func lastBlank(text string, width int) int {
+	at := -1
+	for i := range len(text) {
+		switch {
+		case text[i] != ' ' || i <= logIndent:
+		case Width(text[:i]) <= width:
+			at = i
+		case at < 0:
+			return i
+		default:
+			return at
+		}
+	}
+	return at
 }
 
 // Styled is Line in a style.

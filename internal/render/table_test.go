@@ -66,7 +66,7 @@ func (page) Text(p *Page) {
 	g.Footer(Text("total"), Num(3000), Blank(), Blank(), Blank(), Dash())
 	p.Table(g)
 	p.Line(2, strings.Repeat("a line that is broken ", 6))
-	p.Log(strings.Repeat("a line that is not ", 6))
+	p.Log(strings.Repeat("an entry of a log ", 6))
 }
 
 func TestGolden(t *testing.T) {

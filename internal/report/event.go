@@ -35,7 +35,7 @@ func NewEvent(g *model.Group, e progress.Event) *Event {
 	}
 }
 
-// Text writes the event on one line.
+// Text writes the event on one line, or several where a terminal is narrow.
 func (e *Event) Text(p *render.Page) {
 	parts := []string{e.At.UTC().Format(time.TimeOnly)}
 	if e.What == "rebalance" {
