@@ -87,7 +87,7 @@ func TestParseChange(t *testing.T) {
 
 func TestParseRateAndCondition(t *testing.T) {
 	for text, want := range map[string]Rate{
-		"5000": {Records: 5000}, "5000/s": {Records: 5000}, "10MB/s": {Bytes: 10e6}, "1.5MiB": {Bytes: 1.5 * (1 << 20)}, "12 KB/s": {Bytes: 12e3},
+		"5000": {Records: 5000}, "5000/s": {Records: 5000}, "10MB/s": {Bytes: 10e6}, "1.5MiB": {Bytes: 1.5 * (1 << 20)}, "12 KB/s": {Bytes: 12e3}, "1TB/s": {Bytes: 1e12}, "2TiB": {Bytes: 2 * (1 << 40)},
 	} {
 		if got, err := ParseRate(text); err != nil || got != want {
 			t.Errorf("rate %q: %+v, %v", text, got, err)

@@ -73,12 +73,16 @@ func byteUnit(unit string) (float64, bool) {
 		return 1e6, true
 	case "gb":
 		return 1e9, true
+	case "tb":
+		return 1e12, true
 	case "kib":
 		return 1 << 10, true
 	case "mib":
 		return 1 << 20, true
 	case "gib":
 		return 1 << 30, true
+	case "tib":
+		return 1 << 40, true
 	}
 	return 0, false
 }

@@ -45,6 +45,7 @@ func (s *planScreen) rows() []planRow {
 			if d.RemainingRecords != nil {
 				row.records += *d.RemainingRecords
 			}
+			row.unknown = row.unknown || d.Why == plan.WhyUnknownState
 		}
 		for _, list := range [][]plan.Copy{r.Learners, r.Standbys} {
 			for _, c := range list {
@@ -135,7 +136,7 @@ func (s *planScreen) roundGrid(rows []planRow, ids []string, rank map[string]int
 func (r *planRow) cells(ids []string) []render.Cell {
 	restore := render.Num(r.records)
 	switch {
-	case r.unknown && r.records == 0:
+	case r.unknown: // of some, so no sum is a bound
 		restore = render.Dash()
 	case r.records > 0:
 		restore = restore.Prefix("≤")
