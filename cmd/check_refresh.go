@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/streamctl/streamctl/internal/errs"
-	"github.com/streamctl/streamctl/internal/kclient"
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/progress"
 	"github.com/streamctl/streamctl/internal/render"
@@ -66,14 +65,13 @@ func (o *checkStopOptions) refreshed(ctx context.Context, r *reader, g *model.Gr
 	return g, in, true, err
 }
 
-// visit sends the visitor. While it may be in the group a signal gives it the
-// time to leave.
+// visit asks for the rebalance.
 func (o *checkStopOptions) visit(ctx context.Context, v visitor, group string) error {
-	o.d.visiting.Store(true)
-	defer o.d.visiting.Store(false)
-	done, err := v.Visit(ctx, group, func(s kclient.VisitStep) { o.d.verbose("visitor: %s", s) })
-	o.d.onStop = "a rebalance was asked for; the visitor has left"
-	if done != nil && done.Visitor != "" && !done.Gone {
+	done, err := o.d.visit(ctx, v, group)
+	if !done.Joined.IsZero() {
+		o.d.onStop = "a rebalance was asked for; the visitor has left"
+	}
+	if done.Visitor != "" && !done.Gone {
 		o.d.onStop = fmt.Sprintf("the visitor %s may still be a member, for at most %s", done.Visitor, done.Session)
 	}
 	if err != nil {

@@ -97,15 +97,12 @@ func (n *nudge) ask(ctx context.Context, needless func(*steered) bool) error {
 	}
 }
 
-// visit sends the visitor once. While it may be in the group a signal gives it
-// the time to leave.
+// visit asks once, and notes what came of it.
 func (n *nudge) visit(ctx context.Context, v visitor) error {
 	d := n.c.d
-	d.visiting.Store(true)
-	defer d.visiting.Store(false)
 	at := d.now()
-	done, err := v.Visit(ctx, n.group.ID, func(s kclient.VisitStep) { d.verbose("visitor: %s", s) })
-	if done == nil || done.Joined.IsZero() {
+	done, err := d.visit(ctx, v, n.group.ID)
+	if done.Joined.IsZero() {
 		return err
 	}
 	once := report.AskedOnce{At: at.UTC().Truncate(time.Millisecond), Visitor: done.Visitor, Caught: done.Caught}

@@ -27,6 +27,17 @@ type visitor interface {
 	Visit(ctx context.Context, group string, step func(kclient.VisitStep)) (*kclient.Visit, error)
 }
 
+// visit sends the visitor. While it may be in the group a signal gives it the
+// time to leave; after one that came before, none is sent.
+func (d *deps) visit(ctx context.Context, v visitor, group string) (*kclient.Visit, error) {
+	d.visiting.Store(true)
+	defer d.visiting.Store(false)
+	if ctx.Err() != nil {
+		return &kclient.Visit{}, context.Cause(ctx)
+	}
+	return v.Visit(ctx, group, func(s kclient.VisitStep) { d.verbose("visitor: %s", s) })
+}
+
 // rebalanceOptions is everything rebalance needs.
 type rebalanceOptions struct {
 	*change

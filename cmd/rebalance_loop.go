@@ -86,17 +86,11 @@ func (a *asking) look(ctx context.Context) (*model.Group, error) {
 	return a.r.readNow(ctx, a.r.describeQuery([]string{a.o.group}), a.o.group)
 }
 
-// ask sends the visitor. While it may be in the group a signal gives it the time
-// to leave.
+// ask asks for a rebalance.
 func (a *asking) ask(ctx context.Context) error {
 	d := a.o.d
-	d.visiting.Store(true)
-	defer d.visiting.Store(false)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	at := d.now()
-	v, err := a.visitor.Visit(ctx, a.o.group, func(s kclient.VisitStep) { d.verbose("visitor: %s", s) })
+	v, err := d.visit(ctx, a.visitor, a.o.group)
 	a.visit = v
 	a.due = at.Add(a.pace.least())
 	d.onStop = a.whatStays()
