@@ -36,6 +36,15 @@ func (c *cluster) startJob(t testing.TB, o chaos.Options, names ...string) (j wo
 	return j, j.Traffic(2, 50*time.Millisecond)
 }
 
+// end waits until the job has settled, stops the records, and looks whether all
+// was right; crashed says that some may have been counted twice.
+func (j workerJob) end(stop func(), crashed bool) {
+	j.t.Helper()
+	j.Settled(60 * time.Second)
+	stop()
+	j.Finish(crashed)
+}
+
 // owned lists the active tasks of an instance, sorted.
 func (j workerJob) owned(name string) []string {
 	var out []string

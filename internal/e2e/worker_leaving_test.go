@@ -139,9 +139,7 @@ func TestMarkLeavingWorkersDocument(t *testing.T) {
 	if !slices.Equal(over, had) || len(owners) != 12 {
 		t.Errorf("handed over %v, they had %v; %d tasks have owners", over, had, len(owners))
 	}
-	j.Settled(60 * time.Second)
-	stop()
-	j.Finish(false)
+	j.end(stop, false)
 }
 
 // At --scale-down-timeout the instance goes with what it has: learners take over
@@ -167,9 +165,7 @@ func TestMarkLeavingWorkersAtTheDeadline(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		j.Pod(name).In.SetRestoreRate(0)
 	}
-	j.Settled(60 * time.Second)
-	stop()
-	j.Finish(false)
+	j.end(stop, false)
 }
 
 // All instances of a job are replaced by as many new ones. The tool is killed

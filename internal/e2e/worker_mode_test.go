@@ -157,9 +157,7 @@ func TestModeSetNotFollowed(t *testing.T) {
 	if s := j.State().Mode; s.Epoch != 2 || s.Mode != "upgrading" || j.GroupType() != "consumer" {
 		t.Errorf("record %+v, group of type %s", s, j.GroupType())
 	}
-	j.Settled(60 * time.Second)
-	stop()
-	j.Finish(true)
+	j.end(stop, true)
 }
 
 // A worker that died just before. Where its session is longer than the switch may
@@ -196,9 +194,7 @@ func TestModeSetOfOneThatDied(t *testing.T) {
 				t.Errorf("group of type %s", got)
 			}
 			t.Log(res.stderr, res.stdout)
-			j.Settled(60 * time.Second)
-			stop()
-			j.Finish(true)
+			j.end(stop, true)
 		})
 	}
 }

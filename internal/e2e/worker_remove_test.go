@@ -71,9 +71,7 @@ func TestRemoveMemberWorkers(t *testing.T) {
 	if after := memberIDs(c.describeClassic(t, group)); slices.Equal(before, after) {
 		t.Errorf("the members are as before: %v", after)
 	}
-	j.Settled(60 * time.Second)
-	stop()
-	j.Finish(true)
+	j.end(stop, true)
 }
 
 // Groups whose members cannot be thrown out, and members that are not there, are
