@@ -67,7 +67,7 @@ func (b *groupBuilder) applyControl() {
 		known[b.g.Instances[i].ID] = &b.g.Instances[i]
 	}
 	if b.control == nil {
-		for _, id := range sortedKeys(known) {
+		for _, id := range slices.Sorted(maps.Keys(known)) {
 			if m := known[id].Leaving; m != nil { // the members' own word
 				b.g.Marks = append(b.g.Marks, *m)
 			}

@@ -3,6 +3,7 @@ package groupmeta
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,7 +102,7 @@ func (b *groupBuilder) report(p memberProblems) {
 			b.g.Notes = append(b.g.Notes, fmt.Sprintf(k.text, who))
 		}
 	}
-	for _, code := range sortedKeys(more) {
+	for _, code := range slices.Sorted(maps.Keys(more)) {
 		b.find(code, b.group(), "the same kind of thing with %s more", model.Count(more[code], "member"))
 	}
 }

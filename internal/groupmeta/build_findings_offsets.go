@@ -2,6 +2,7 @@ package groupmeta
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/streamctl/streamctl/internal/model"
@@ -40,7 +41,7 @@ func (b *groupBuilder) topicFindings() {
 			problems[r.Topic] = r.Problem
 		}
 	}
-	for _, topic := range sortedKeys(b.topicsOfGroup()) {
+	for _, topic := range slices.Sorted(maps.Keys(b.topicsOfGroup())) {
 		what := "topic "
 		if changelogs[topic] {
 			what = "changelog "
@@ -101,7 +102,7 @@ func (b *groupBuilder) sampleFindings() {
 		return
 	}
 	var rest []model.TopicPartition
-	for _, name := range sortedKeys(s.owners) {
+	for _, name := range slices.Sorted(maps.Keys(s.owners)) {
 		o := s.owners[name]
 		if name != "" && o.moved == 0 && len(o.stalled) > 0 {
 			b.find(model.FindingSilent, "instance "+name, "no offset of %s moved %s: %s", name, span, some(o.stalled))

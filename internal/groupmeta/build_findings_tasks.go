@@ -2,6 +2,7 @@ package groupmeta
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -58,7 +59,7 @@ func (b *groupBuilder) learning(in *model.Instance) {
 	}
 	slices.SortFunc(tasks, model.TaskID.Compare)
 	from := ""
-	if names := sortedKeys(owners); len(names) > 0 {
+	if names := slices.Sorted(maps.Keys(owners)); len(names) > 0 {
 		from = " for " + strings.Join(names[:min(len(names), shownNames)], ", ")
 	}
 	b.find(model.FindingLearning, "instance "+in.Name, "%s learns %s%s%s: %s", in.Name, model.Count(len(tasks), "task"), inferred, from, some(tasks))
@@ -162,7 +163,7 @@ func (b *groupBuilder) converging(in *model.Instance) {
 		slices.SortFunc(away, model.TaskID.Compare)
 		whom := "others"
 		if len(to) == 1 {
-			whom = sortedKeys(to)[0]
+			whom = slices.Sorted(maps.Keys(to))[0]
 		}
 		b.find(model.FindingConverging, object, "%s still holds %s meant for %s: %s", in.Name, model.Count(len(away), "task"), whom, some(away))
 	}

@@ -2,6 +2,7 @@ package groupmeta
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,7 +74,7 @@ func (b *groupBuilder) whoHasPlugIn(p *model.PlugIn) {
 		_, tagged := m.tags[plugInTag]
 		has[m.instance] = has[m.instance] || tagged || b.toldBy(m) || p.Fresh && m.instance == p.Leader
 	}
-	for _, id := range sortedKeys(has) {
+	for _, id := range slices.Sorted(maps.Keys(has)) {
 		if has[id] {
 			p.Has = append(p.Has, id)
 		} else {

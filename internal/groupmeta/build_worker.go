@@ -3,6 +3,7 @@ package groupmeta
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -201,7 +202,7 @@ func (w *workerBuild) settings() {
 	}
 	s, ok := w.said[w.leader]
 	if !ok {
-		for _, id := range sortedKeys(w.said) {
+		for _, id := range slices.Sorted(maps.Keys(w.said)) {
 			s, ok = w.said[id], true
 			break
 		}
@@ -217,13 +218,4 @@ func (w *workerBuild) settings() {
 		n = *b.o.Standbys
 		b.g.Timing.StandbysSource = model.SourceUser
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
