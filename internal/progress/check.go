@@ -3,6 +3,7 @@ package progress
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/plan"
@@ -122,7 +123,14 @@ func copyOf(g *model.Group, stopping *model.Instance, id model.TaskID, old bool)
 		r := t.Restore
 		switch {
 		case r.State == model.CaughtUp || r.RemainingRecords != nil && *r.RemainingRecords == 0:
-			best = Yes
+			why := unheard(g, in)
+			if why == "" {
+				best = Yes
+				return
+			}
+			best = Unknown
+			b.Copy = in.ID
+			b.Why = fmt.Sprintf("copy on %s was caught up, but %s", in.Name, why)
 		case r.RemainingRecords != nil && old:
 			best = Unknown
 			b.Copy, b.RemainingRecords = in.ID, r.RemainingRecords
@@ -146,6 +154,29 @@ func copyOf(g *model.Group, stopping *model.Instance, id model.TaskID, old bool)
 		}
 	}
 	return b, best
+}
+
+// statusIsOld is the age at which the newest status of a worker group bears no
+// answer any more. Workers write one every five seconds (docs/protocol/control.md,
+// status); the rest is for clocks that differ.
+const statusIsOld = time.Minute
+
+// unheard says why what a worker's status told of a copy need not hold any more;
+// "" where it does.
+func unheard(g *model.Group, in *model.Instance) string {
+	if g.Kind != model.Worker || g.Positions.Basis != model.PositionsStatus {
+		return ""
+	}
+	silent := func(f model.Finding) bool {
+		return f.Code == model.FindingSilent && f.Object == "instance "+in.Name
+	}
+	if slices.ContainsFunc(g.Findings, silent) {
+		return "it has written no status since, as the others did"
+	}
+	if as, now := g.Positions.AsOf, g.TakenAt; as != nil && now != nil && now.Sub(*as) > statusIsOld {
+		return fmt.Sprintf("no worker has written a status for %s, by the clock here", round(now.Sub(*as)))
+	}
+	return ""
 }
 
 // roundAge says how long ago the last round was, as far as that is known.

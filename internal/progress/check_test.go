@@ -55,6 +55,42 @@ func TestCheckStop(t *testing.T) {
 	}
 }
 
+// That a copy was caught up bears no yes once its worker has gone silent, or all
+// have: what was written since may be missing. Copies that speak still do.
+func TestCheckStopTrustsNoOldStatus(t *testing.T) {
+	silent := model.Finding{Code: model.FindingSilent, Object: "instance pod-b"}
+	for _, c := range []struct {
+		name     string
+		age      time.Duration
+		findings []model.Finding
+		copies   []string
+		want     Answer
+		words    string
+	}{
+		{"all speak", 5 * time.Second, nil, []string{"pod-b/T1: 0_0s"}, Yes, ""},
+		{"all are silent", 90 * time.Second, nil, []string{"pod-b/T1: 0_0s"}, Unknown, "copy on pod-b was caught up, but no worker has written a status for 1m30s, by the clock here"},
+		{"the clock here is late", -time.Hour, nil, []string{"pod-b/T1: 0_0s"}, Yes, ""},
+		{"one is silent", 5 * time.Second, []model.Finding{silent}, []string{"pod-b/T1: 0_0s"}, Unknown, "copy on pod-b was caught up, but it has written no status since, as the others did"},
+		{"another copy speaks", 5 * time.Second, []model.Finding{silent}, []string{"pod-b/T1: 0_0s", "pod-c/T1: 0_0s"}, Yes, ""},
+		{"another is silent", 5 * time.Second, []model.Finding{silent}, []string{"pod-b/T1:", "pod-c/T1: 0_0s"}, Yes, ""},
+	} {
+		g := group(append([]string{"pod-a/T1: 0_0"}, c.copies...)...)
+		g.Kind, g.Findings = model.Worker, c.findings
+		g.Positions = model.Positions{Basis: model.PositionsStatus, AsOf: &start}
+		g.TakenAt = ptr(start.Add(c.age))
+		eachTask(g, func(_ *model.Instance, _ *model.Member, t *model.Task) {
+			t.Stateful = ptr(true)
+			if t.Role != model.Active {
+				t.Restore.State = model.CaughtUp
+			}
+		})
+		got := CheckStop(g, &g.Instances[0])
+		if got.Answer != c.want || c.words != "" && (len(got.Blockers) != 1 || got.Blockers[0].Why != c.words) {
+			t.Errorf("%s: %s, want %s: %+v", c.name, got.Answer, c.want, got.Blockers)
+		}
+	}
+}
+
 // The headline of a no counts what would wait for certain; the age of the last
 // round is said where it is known.
 func TestCheckStopHeadline(t *testing.T) {
