@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func decode(data []byte, into any) *Error {
 	case ok && wrong.Field == "":
 		return &Error{Text: "no scenario: a JSON " + wrong.Value + " where an object belongs"}
 	case ok:
-		return &Error{Field: wrong.Field, Text: fmt.Sprintf("a JSON %s where %s belongs", wrong.Value, jsonWord(wrong.Type.Kind()))}
+		return &Error{Field: cmp.Or(placeAt(data, wrong.Offset), wrong.Field), Text: fmt.Sprintf("a JSON %s where %s belongs", wrong.Value, jsonWord(wrong.Type.Kind()))}
 	}
 	return &Error{Text: "no scenario: " + err.Error()}
 }

@@ -115,7 +115,7 @@ func TestLearnerRefused(t *testing.T) {
 		{`"workers":1`, `"workers":0`, "processes[1].workers", `0 is below 1`},
 		{`"workers":1,`, ``, "processes[1].workers", `it is missing`},
 		{`"workers":1`, `"workers":1000000`, "processes[1].workers", `more than 1000000 workers in all`},
-		{`"workers":1`, `"workers":1.5`, "processes.workers", `a JSON number 1.5 where a whole number belongs`},
+		{`"workers":1`, `"workers":1.5`, "processes[1].workers", `a JSON number 1.5 where a whole number belongs`},
 		{`"max_learners":null`, `"max_learners":0`, "config.max_learners", `0 is below 1`},
 		{`1.2,`, `0.999,`, "config.balancing_factor", `0.999 is below 1`},
 		{`1.2,`, `-1,`, "config.balancing_factor", `-1 is below 1`},
