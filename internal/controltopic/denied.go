@@ -25,6 +25,10 @@ func (e *DeniedError) Error() string {
 // Unwrap gives Kafka's own error.
 func (e *DeniedError) Unwrap() error { return e.Err }
 
+// defaultMessageBytes is max.message.bytes of a topic where nobody has changed
+// it: a record of control.MaxValue fits.
+const defaultMessageBytes = 1_048_588
+
 // doing is what is done with the topic.
 type doing string
 
@@ -55,6 +59,9 @@ func explain(topic string, what doing, err error) error {
 		return errs.WithHint(d, hint(topic, what))
 	case errors.Is(err, errMissing):
 		return fmt.Errorf("%s the control topic %q: it does not exist", what, topic)
+	case errors.Is(err, kerr.MessageTooLarge), errors.Is(err, kerr.RecordListTooLarge):
+		return errs.WithHint(fmt.Errorf("%s the control topic %q: %w", what, topic, err),
+			fmt.Sprintf("set it higher: kafka-configs.sh --alter --topic %s --add-config max.message.bytes=%d; statuses of large groups need as much", topic, defaultMessageBytes))
 	}
 	return fmt.Errorf("%s the control topic %q: %w", what, topic, err)
 }

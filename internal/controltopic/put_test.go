@@ -1,13 +1,18 @@
 package controltopic_test
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/streamctl/streamctl/internal/control"
+	"github.com/streamctl/streamctl/internal/errs"
 )
 
 // A record is put whether the topic is there, is not, or has gone since.
@@ -29,6 +34,18 @@ func TestPut(t *testing.T) {
 			t.Fatalf("time %d: %+v, %v", i, c, err)
 		}
 		r.remove()
+	}
+}
+
+// A topic that takes small records only is named, with what to set.
+func TestPutIntoATopicOfSmallRecords(t *testing.T) {
+	r := newRig(t)
+	r.create(map[string]*string{"cleanup.policy": kmsg.StringPtr("compact"), "max.message.bytes": kmsg.StringPtr("100")})
+	err := r.open().Put(within(t, 5*time.Second), mark(t, "m-1"))
+	if !errors.Is(err, kerr.MessageTooLarge) || !slices.ContainsFunc(errs.Hints(err), func(h string) bool {
+		return strings.Contains(h, "--topic "+topicName+" --add-config max.message.bytes=1048588")
+	}) {
+		t.Errorf("%v, hints %q", err, errs.Hints(err))
 	}
 }
 
