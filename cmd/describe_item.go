@@ -73,8 +73,8 @@ func newDescribeItemCmd(d *deps, kind func() described) *cobra.Command {
 	k := kind()
 	o := &describeItemOptions{d: d, kind: k}
 	cmd := &cobra.Command{
-		Use: k.word + " NAME", Aliases: []string{k.word + "s"}, Short: fmt.Sprintf("Describe one %s of a group", k.word),
-		Long:    fmt.Sprintf("Describe one %s of the group of -g, of the context, or the only one visible.\n\n%s", k.word, k.long),
+		Use: k.word + " [GROUP] NAME", Aliases: []string{k.word + "s"}, Short: fmt.Sprintf("Describe one %s of a group", k.word),
+		Long:    fmt.Sprintf("Describe one %s of a group: of the one named, else that of -g or of the\ncontext, else the only stream group that is visible.\n\n%s", k.word, k.long),
 		Example: fmt.Sprintf("  streamctl describe %s %s -g shop", k.word, map[string]string{"instance": "pod-a", "member": "pod-a/T1", "task": "0_1"}[k.word]),
 		Args:    args(cobra.RangeArgs(1, 2)),
 		RunE: func(c *cobra.Command, a []string) error {

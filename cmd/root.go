@@ -10,6 +10,7 @@ import (
 
 	"github.com/streamctl/streamctl/internal/config"
 	"github.com/streamctl/streamctl/internal/errs"
+	"github.com/streamctl/streamctl/internal/render"
 )
 
 func newRootCmd(d *deps) *cobra.Command {
@@ -168,9 +169,17 @@ func nearestFlag(c *cobra.Command, name string) string {
 // line as hint.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, a []string) error {
-		if err := check(c, a); err != nil {
-			return errs.WithHint(errs.WithCode(err, errs.Usage), "usage: "+c.UseLine())
+		err := check(c, a)
+		switch {
+		case err == nil:
+			return nil
+		case !strings.Contains(err.Error(), "arg(s)"): // what is wrong with one of them
+			err = errs.WithCode(err, errs.Usage)
+		case len(a) == 0:
+			err = errs.Usagef("%s needs an argument", c.CommandPath())
+		default:
+			err = errs.Usagef("%s does not take %s", c.CommandPath(), render.Count(len(a), "argument"))
 		}
-		return nil
+		return errs.WithHint(err, "usage: "+c.UseLine())
 	}
 }

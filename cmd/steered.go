@@ -242,11 +242,14 @@ func (r *reader) nowhere(l listing, what, name string) error {
 			refused = append(refused, partial(g.Errors))
 		}
 	}
-	where := "the only stream group that is visible"
-	if n := len(l.streams); n > 1 {
-		where = fmt.Sprintf("any of the %d stream groups that are visible", n)
+	hint := "name the group: -g GROUP"
+	where := fmt.Sprintf("any of the %d stream groups that are visible", len(l.streams))
+	if len(l.streams) == 1 {
+		id := l.streams[0].ID
+		where = fmt.Sprintf("group %q, the only stream group that is visible", id)
+		hint = fmt.Sprintf("get %ss -g %s lists them; -g GROUP names another group", what, render.ShellWord(id))
 	}
-	return joinErrors(l.err(), errors.Join(refused...), errs.WithHint(fmt.Errorf("no %s %q in %s", what, name, where), "name the group: -g GROUP"))
+	return joinErrors(l.err(), errors.Join(refused...), errs.WithHint(fmt.Errorf("no %s %q in %s", what, name, where), hint))
 }
 
 // resolveAll finds the instances that names mean, each once, by id.
