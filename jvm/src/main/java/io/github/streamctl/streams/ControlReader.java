@@ -1,6 +1,7 @@
 package io.github.streamctl.streams;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +39,7 @@ final class ControlReader {
   private Map<String, Object> opened; // the settings of the consumer
   private Consumer<byte[], byte[]> consumer;
   private ControlView view = new ControlView();
+  private ConsumerRecord<byte[], byte[]> last; // that was read
   private long wholeAt = System.nanoTime();
 
   /** The topic exists, as the last answer had it that said so. */
@@ -121,15 +123,16 @@ final class ControlReader {
     } else if (System.nanoTime() - wholeAt >= WHOLE_AGAIN_NS) {
       startOver(view.again());
     }
-    consumer.seek(partition, view.position);
+    // With the last record that was read: where another one is in its place, the topic was made anew and has grown since.
+    consumer.seek(partition, last != null && last.offset() == view.position - 1 ? last.offset() : view.position);
     if (view.position == 0) {
       consumer.seekToBeginning(one);
     }
     while (consumer.position(partition, left(until)) < end) {
       try {
-        for (ConsumerRecord<byte[], byte[]> r : consumer.poll(left(until))) {
-          view.apply(r.key(), r.value(), r.offset());
-          view.position = r.offset() + 1;
+        if (!take(consumer.poll(left(until)))) {
+          startOver(new ControlView());
+          consumer.seekToBeginning(one);
         }
       } catch (OffsetOutOfRangeException e) {
         startOver(view.again());
@@ -138,13 +141,32 @@ final class ControlReader {
       if (view.tooMuch()) {
         throw new KafkaException("it has marks and statuses of more than " + (ControlView.MAX_KEPT >> 20) + " MiB");
       }
-      view.position = consumer.position(partition, left(until));
+      view.position = Math.max(view.position, consumer.position(partition, left(until)));
     }
     view.position = Math.max(view.position, end);
   }
 
+  /** Takes records; false when one is not what it was when it was read before. */
+  private boolean take(Iterable<ConsumerRecord<byte[], byte[]>> records) {
+    for (ConsumerRecord<byte[], byte[]> r : records) {
+      if (r.offset() >= view.position) {
+        view.apply(r.key(), r.value(), r.offset());
+        view.position = r.offset() + 1;
+        last = r;
+      } else if (last != null && r.offset() == last.offset() && !sameRecord(r, last)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean sameRecord(ConsumerRecord<byte[], byte[]> a, ConsumerRecord<byte[], byte[]> b) {
+    return a.timestamp() == b.timestamp() && Arrays.equals(a.key(), b.key()) && Arrays.equals(a.value(), b.value());
+  }
+
   private void startOver(ControlView empty) {
     view = empty;
+    last = null;
     wholeAt = System.nanoTime();
   }
 

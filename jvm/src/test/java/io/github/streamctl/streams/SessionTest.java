@@ -47,7 +47,7 @@ class SessionTest {
     assertEquals(Long.valueOf(2), session.offset());
     log.add("leaving/" + B, null);
     assertFalse(round().find(B).marked());
-    assertEquals(3, log.delivered);
+    assertEquals(4, log.delivered, "the news, and the last record before them to see that it is the same topic");
     assertEquals(1, log.opened);
   }
 
@@ -128,6 +128,24 @@ class SessionTest {
     Group g = round();
     assertFalse(g.find(B).marked());
     assertEquals("m-3", g.find(A).mark.id);
+  }
+
+  /** As many records as there were are not the same records. */
+  @Test
+  void madeAnewAndGrown() {
+    log.add("leaving/" + B, mark("m-1", "null"));
+    assertTrue(round().find(B).marked());
+    assertTrue(round().find(B).marked());
+    log.records.clear();
+    log.add("leaving/" + A, mark("m-2", "null"));
+    Group g = round();
+    assertTrue(!g.find(B).marked() && g.find(A).marked());
+    assertEquals(Long.valueOf(1), session.offset());
+    log.records.clear();
+    log.add("leaving/" + B, mark("m-3", "null"));
+    log.add("note", "of somebody else");
+    g = round();
+    assertTrue(g.find(B).marked() && !g.find(A).marked());
   }
 
   @Test
