@@ -29,11 +29,16 @@ type Remote struct {
 
 // Find finds the lab to steer among those whose sockets are in a directory: the
 // one on this port; with port 0 the one that listens at one of the addresses,
-// else the only one.
+// else the only one, unless an address is of this machine: whoever names a lab
+// that has ended must not steer somebody else's.
 func Find(ctx context.Context, dir string, port int, addresses []string) (*Remote, error) {
 	list, err := ports(ctx, dir)
 	if err != nil {
 		return nil, err
+	}
+	here := portsHere(addresses)
+	if at := slices.IndexFunc(here, func(n int) bool { return slices.Contains(list, n) }); port == 0 && at >= 0 {
+		port = here[at]
 	}
 	switch {
 	case port != 0 && !slices.Contains(list, port):
@@ -41,12 +46,12 @@ func Find(ctx context.Context, dir string, port int, addresses []string) (*Remot
 	case port != 0:
 	case len(list) == 0:
 		return nil, ErrNoLab
+	case len(here) > 0:
+		return nil, fmt.Errorf("port %s: %w; there are labs on ports %s", joined(here), ErrNoLab, joined(list))
 	case len(list) == 1:
 		port = list[0]
 	default:
-		if port = among(list, addresses); port == 0 {
-			return nil, fmt.Errorf("%w: ports %s", ErrManyLabs, joined(list))
-		}
+		return nil, fmt.Errorf("%w: ports %s", ErrManyLabs, joined(list))
 	}
 	path := filepath.Join(dir, strconv.Itoa(port)+socketEnd)
 	return &Remote{Port: port, http: &http.Client{Transport: &http.Transport{
@@ -58,20 +63,21 @@ func Find(ctx context.Context, dir string, port int, addresses []string) (*Remot
 	}}}, nil
 }
 
-// among is the port of the first address that a lab listens on; 0 when there is
-// none.
-func among(list []int, addresses []string) int {
+// portsHere are the ports of those addresses that are of this machine's loopback
+// interface, where labs listen.
+func portsHere(addresses []string) []int {
+	var out []int
 	for _, a := range addresses {
 		host, p, err := net.SplitHostPort(a)
 		if err != nil {
 			continue
 		}
 		ip := net.ParseIP(host)
-		if n, err := strconv.Atoi(p); err == nil && (host == "localhost" || ip != nil && ip.IsLoopback()) && slices.Contains(list, n) {
-			return n
+		if n, err := strconv.Atoi(p); err == nil && (host == "localhost" || ip != nil && ip.IsLoopback()) {
+			out = append(out, n)
 		}
 	}
-	return 0
+	return out
 }
 
 func joined(list []int) string {

@@ -108,6 +108,7 @@ func TestFindOneOfSeveral(t *testing.T) {
 		{0, []string{"b1:4001", "127.0.0.1:4002"}, 4002, ""},
 		{0, []string{"localhost:4001"}, 4001, ""},
 		{0, []string{"b1:4001", "nonsense"}, 0, "several"},
+		{0, []string{"127.0.0.1:4003"}, 0, "port 4003: no lab with a live job runs on this machine; there are labs on ports 4001, 4002"},
 	} {
 		r, err := Find(ctx, dir, c.port, c.addresses)
 		switch {
@@ -119,6 +120,30 @@ func TestFindOneOfSeveral(t *testing.T) {
 	}
 	if _, err := listen(ctx, dir, 4001); err == nil {
 		t.Error("the socket of a lab that runs was taken over")
+	}
+}
+
+// The only lab is meant by whoever names none, not by whoever names another that
+// has ended.
+func TestFindTheOnlyOne(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory
+		t.Fatal(err)
+	}
+	l, err := listen(t.Context(), dir, 4001)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() }) //nolint:errcheck // the test is over
+	for _, addresses := range [][]string{nil, {"b1.example:9092"}, {"[::1]:4003", "localhost:4001"}} {
+		if r, err := Find(t.Context(), dir, 0, addresses); err != nil || r.Port != 4001 {
+			t.Errorf("%q: %v, %v", addresses, r, err)
+		}
+	}
+	for _, a := range []string{"127.0.0.1:4003", "localhost:9092", "[::1]:4003"} {
+		if r, err := Find(t.Context(), dir, 0, []string{a}); !errors.Is(err, ErrNoLab) {
+			t.Errorf("%s: %v, %v", a, r, err)
+		}
 	}
 }
 
