@@ -21,6 +21,7 @@ func recordedFiles() map[string]int {
 		"assign/streams-sticky-chains.jsonl":    240,
 		"assign/streams-sticky-4.4.jsonl":       300,
 		"assign/more.jsonl":                     144,
+		"assign/wide.jsonl":                     57,
 		"live/classic-rounds.jsonl":             146,
 	}
 }
