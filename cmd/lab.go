@@ -67,22 +67,34 @@ files with --from.
 }
 
 func (o *labOptions) check() error {
-	for _, n := range []struct {
-		flag      string
-		v, lo, hi int
-	}{
-		{"port", o.port, 0, 65535}, {"brokers", o.brokers, 1, 16}, {"groups", o.large.Groups, 0, 100_000},
-		{"members", o.large.Members, 0, 10_000}, {"tasks", o.large.Tasks, 0, 100_000},
-	} {
-		if n.v < n.lo || n.v > n.hi {
-			return errs.Usagef("--%s: %d is not between %d and %d", n.flag, n.v, n.lo, n.hi)
-		}
+	err := inBounds([]bounds{
+		{"port", int64(o.port), 0, 65535}, {"brokers", int64(o.brokers), 1, 16}, {"groups", int64(o.large.Groups), 0, 100_000},
+		{"members", int64(o.large.Members), 0, 10_000}, {"tasks", int64(o.large.Tasks), 0, 100_000},
+	})
+	if err != nil {
+		return err
 	}
 	if o.large.Tasks > 0 && o.large.Members == 0 {
 		return errs.Usagef("--tasks needs --members")
 	}
 	if o.large.Tasks == 0 {
 		o.large.Tasks = o.large.Members
+	}
+	return nil
+}
+
+// bounds are what the value of a flag may be.
+type bounds struct {
+	flag      string
+	v, lo, hi int64
+}
+
+// inBounds refuses the first value that is out of its bounds.
+func inBounds(list []bounds) error {
+	for _, b := range list {
+		if b.v < b.lo || b.v > b.hi {
+			return errs.Usagef("--%s: %d is not between %d and %d", b.flag, b.v, b.lo, b.hi)
+		}
 	}
 	return nil
 }

@@ -82,18 +82,13 @@ acceptable.recovery.lag is 200 records, and --balancing-factor 1 (the protocol h
 
 // check refuses what means nothing, and reads the settings.
 func (o *labUpOptions) check() error {
-	for _, n := range []struct {
-		flag   string
-		v      int64
-		lo, hi int64
-	}{
+	err := inBounds([]bounds{
 		{"instances", int64(o.job.Instances), 1, 100}, {"tasks", int64(o.job.Tasks), 1, 10_000}, {"workers", int64(o.job.Workers), 1, 100},
 		{"records", o.job.Records, 0, 10_000_000}, {"rate", int64(o.job.Rate), 0, 100_000},
 		{"restore-rate", int64(o.job.RestoreRate), 0, 1_000_000_000}, {"port", int64(o.port), 0, 65535}, {"brokers", int64(o.brokers), 1, 16},
-	} {
-		if n.v < n.lo || n.v > n.hi {
-			return errs.Usagef("--%s: %d is not between %d and %d", n.flag, n.v, n.lo, n.hi)
-		}
+	})
+	if err != nil {
+		return err
 	}
 	if n := o.job.Instances * o.job.Workers; n > lab.MaxWorkers {
 		return errs.Usagef("--instances %d with --workers %d: a lab has at most %d workers in all, not %d", o.job.Instances, o.job.Workers, lab.MaxWorkers, n)

@@ -161,7 +161,7 @@ func (m *marking) intent() intent {
 	for _, t := range m.targets {
 		if t.before {
 			old := m.s.state.Leaving[t.in.ID]
-			text := fmt.Sprintf("%s is marked already, %s", t.in.Name, setBy(&old))
+			text := fmt.Sprintf("%s is marked already, %s", t.in.Name, old.SetBy())
 			if t.write {
 				text += ": the mark stays, its timeout counts from when it was first seen"
 			}
@@ -209,7 +209,7 @@ type ForeignMarkError struct {
 }
 
 func (e *ForeignMarkError) Error() string {
-	return fmt.Sprintf("after this mark of %s there is another, %s: that one counts", e.Instance, setBy(&e.Mark))
+	return fmt.Sprintf("after this mark of %s there is another, %s: that one counts", e.Instance, e.Mark.SetBy())
 }
 
 // mark writes the records, all at once, and makes sure that they are the last

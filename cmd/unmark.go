@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -165,21 +164,12 @@ func staleHints(s *steered, err error) error {
 			break
 		}
 		l := s.state.Leaving[id]
-		hints = append(hints, oneLine(fmt.Sprintf("an instance that is gone has a mark, %s: unmark %s -g %s", setBy(&l), id, render.ShellWord(s.g.ID))))
+		hints = append(hints, oneLine(fmt.Sprintf("an instance that is gone has a mark, %s: unmark %s -g %s", l.SetBy(), id, render.ShellWord(s.g.ID))))
 	}
 	for _, h := range slices.Backward(hints) { // the outermost is shown first
 		err = errs.WithHint(err, h)
 	}
 	return err
-}
-
-// setBy says who set a mark, when and why.
-func setBy(l *control.Leaving) string {
-	text := fmt.Sprintf("by %s at %s", cmp.Or(l.Who, "somebody"), l.At.UTC().Format(time.RFC3339))
-	if l.Reason != "" {
-		text += " (" + l.Reason + ")"
-	}
-	return text
 }
 
 // problemOf says what the topic holds of an instance that is no mark; "" for
@@ -223,10 +213,10 @@ func (u *unmarking) plan(o *unmarkOptions, s *steered, w *withdrawal) {
 		}
 		return
 	case w.gone:
-		u.details = append(u.details, w.name+" is gone: the mark does nothing", w.name+" marked "+setBy(w.mark))
+		u.details = append(u.details, w.name+" is gone: the mark does nothing", w.name+" marked "+w.mark.SetBy())
 		u.lines = append(u.lines, "withdrawn: the mark of "+w.name+", which is gone")
 	default:
-		u.details = append(u.details, w.name+" marked "+setBy(w.mark))
+		u.details = append(u.details, w.name+" marked "+w.mark.SetBy())
 		u.lines = append(u.lines, "withdrawn: "+w.name+" stays")
 	}
 	u.names = append(u.names, w.name)

@@ -193,6 +193,9 @@ func (i *Instance) committer(worker int, id model.TaskID) committer {
 	return c
 }
 
+// anything matches every slot.
+func anything(model.TaskID, *slot) bool { return true }
+
 // waitStopped waits until none of the tasks is active, or the instance is dead;
 // i.mu is held.
 func (i *Instance) waitStopped(of func(model.TaskID, *slot) bool) {

@@ -22,9 +22,9 @@ type TaskStats struct {
 	ID         TaskID
 	Role       string   // active, standby, learner
 	Tags       []string // of the protocol, in the order of its table
-	Worker     int
-	Processing bool
-	Lag        int64 // records still to restore; -1: unknown
+	Worker     int      // number of the worker that has it, from 0
+	Processing bool     // the first record has come, or can
+	Lag        int64    // records still to restore; -1: unknown
 }
 
 // Stats is what the instance has and does at the moment.

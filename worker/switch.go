@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/streamctl/streamctl/internal/groupmeta"
-	"github.com/streamctl/streamctl/internal/model"
 	"github.com/streamctl/streamctl/internal/seat"
 )
 
@@ -139,6 +138,3 @@ func (i *Instance) runsAll() bool {
 	}
 	return true
 }
-
-// anything matches every slot.
-func anything(model.TaskID, *slot) bool { return true }

@@ -1,6 +1,9 @@
 package control
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // MaxTimeout is the longest time that a mark can give an instance.
 const MaxTimeout = 3650 * 24 * time.Hour
@@ -44,6 +47,16 @@ func (l Leaving) Record(instance string) (Record, error) {
 	}
 	value, err := encode(w, DecodeLeaving)
 	return Record{Key: KeyLeaving(instance), Value: value}, err
+}
+
+// SetBy says who set the mark, when and why, for people: "by ops@desk at
+// 2026-03-01T12:00:00Z (node drain)".
+func (l Leaving) SetBy() string {
+	text := "by " + cmp.Or(l.Who, "somebody") + " at " + l.At.UTC().Format(time.RFC3339)
+	if l.Reason != "" {
+		text += " (" + l.Reason + ")"
+	}
+	return text
 }
 
 // Withdrawal gives the tombstone that withdraws the mark of an instance.

@@ -38,7 +38,7 @@ type Send func(ctx context.Context, broker int32, req kmsg.Request) (kmsg.Respon
 type Place struct {
 	Topic  string
 	ID     [16]byte // zero where brokers have no ids of topics (before 2.8)
-	Leader int32
+	Leader int32    // number of the broker that leads it
 
 	Partitions int // that the topic has; 0: not known
 }

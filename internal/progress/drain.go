@@ -1,7 +1,6 @@
 package progress
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,21 +98,21 @@ type DrainTask struct {
 
 // DrainLook is the judgement of one look.
 type DrainLook struct {
-	Met       bool     // every target is drained, or went by itself
-	Over      bool     // nothing more can come of it: each is drained or lost
-	Lost      []string // what went wrong for good, a sentence each
-	Open      bool     // a rebalance runs: ownership is that of the look before
-	Round     *int32   // generation, by the newest status; nil when no status tells
-	Owns      int      // active tasks of all targets
-	Ready     int      // of these, how many have a copy that is ready
-	ToRestore *int64   // records that the copies of these still restore; nil when not known of all
-	Rate      *float64 // records a second of these copies together; nil until known
-	Left      *time.Duration
-	Tasks     []DrainTask // by task
-	Moved     []*Handover // since the look before, by task
-	Waiting   []string    // marks that are not honoured yet, a sentence each
-	Void      bool        // no instance stays that could take the tasks: marks count for nothing
-	Blockers  []Blocker   // as a wait shows them
+	Met       bool           // every target is drained, or went by itself
+	Over      bool           // nothing more can come of it: each is drained or lost
+	Lost      []string       // what went wrong for good, a sentence each
+	Open      bool           // a rebalance runs: ownership is that of the look before
+	Round     *int32         // generation, by the newest status; nil when no status tells
+	Owns      int            // active tasks of all targets
+	Ready     int            // of these, how many have a copy that is ready
+	ToRestore *int64         // records that the copies of these still restore; nil when not known of all
+	Rate      *float64       // records a second of these copies together; nil until known
+	Left      *time.Duration // until the slowest instance has restored its own; nil until known
+	Tasks     []DrainTask    // by task
+	Moved     []*Handover    // since the look before, by task
+	Waiting   []string       // marks that are not honoured yet, a sentence each
+	Void      bool           // no instance stays that could take the tasks: marks count for nothing
+	Blockers  []Blocker      // as a wait shows them
 }
 
 // NewDrain returns a judge of these instances, which has seen nothing.
@@ -197,7 +196,7 @@ func (d *Drain) judge(t *draining, g *model.Group, s *control.State, at time.Tim
 	}
 	switch {
 	case marked && mark.Mark != t.Mark:
-		t.lost = fmt.Sprintf("%s is under another mark than this one: %s", t.Name, whose(&mark))
+		t.lost = fmt.Sprintf("%s is under another mark than this one: %s", t.Name, mark.SetBy())
 	case marked && in != nil:
 		t.gone, t.unmarked = 0, time.Time{}
 		t.members, t.epoch = memberIDs(in), modeEpoch(s)
@@ -284,15 +283,6 @@ func void(g *model.Group, s *control.State) bool {
 		}
 	}
 	return len(g.Instances) > 0
-}
-
-// whose names who set a mark, when and why, for people.
-func whose(l *control.Leaving) string {
-	text := "by " + cmp.Or(l.Who, "somebody") + " at " + l.At.UTC().Format(time.RFC3339)
-	if l.Reason != "" {
-		text += " (" + l.Reason + ")"
-	}
-	return text
 }
 
 // newestRound is the newest generation that the status of an instance in the

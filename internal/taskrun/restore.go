@@ -140,7 +140,7 @@ func (h *Host) looked(number int64, tasks []*task, found map[model.TopicPartitio
 			}
 			continue
 		}
-		if h.fits(t, number, x, purged) {
+		if h.admit(t, number, x, purged) {
 			h.attach(t, fetch)
 			h.settle(t)
 		}
@@ -148,10 +148,10 @@ func (h *Host) looked(number int64, tasks []*task, found map[model.TopicPartitio
 	h.restore.cl.AddConsumePartitions(fetch)
 }
 
-// fits notes an extent and reports whether the task is to follow its changelog.
+// admit notes an extent and reports whether the task is to follow its changelog.
 // A state that does not belong to this log, or misses records that the log has
 // lost, is emptied (at once if it is restored, else when it will be).
-func (h *Host) fits(t *task, number int64, x extent, purged map[string]bool) bool {
+func (h *Host) admit(t *task, number int64, x extent, purged map[string]bool) bool {
 	t.mu.Lock()
 	if t.role == running || h.gone(t) {
 		t.mu.Unlock()
