@@ -34,7 +34,9 @@ func TestForeignWrites(t *testing.T) {
 		r.put(clog, kgo.KeyStringRecord("k0", "77"), kgo.KeyStringRecord("ghost", "1"), &kgo.Record{Value: []byte("no key")})
 		r.put(input, numbered(10, 10, 10)...)
 		// 10 own, 3 foreign, 10 own, 2 written again.
-		r.until("the position to pass", func() bool { return r.committed() == 20 && h.position(task0()).Next == 25 })
+		r.until("the position to pass, which is told", func() bool {
+			return r.committed() == 20 && h.position(task0()).Next == 25 && o.count(Trouble) == 1
+		})
 		if e := o.last(Trouble).Err; e == nil || !strings.Contains(e.Error(), "another writer between offsets 10 and 23: the values of 2 keys") {
 			t.Error(e)
 		}
