@@ -191,11 +191,16 @@ func (c *change) ask(ctx context.Context, in intent) error {
 	if err != nil {
 		return err
 	}
-	if now.State != in.group.State || progress.Fingerprint(now) != progress.Fingerprint(in.group) {
-		return errs.WithHint(fmt.Errorf("group %q has changed since it was shown (state %s, then %s): %s", in.group.ID, in.group.State, now.State, c.nothing()),
-			"look again; --force does it all the same")
+	changed := ""
+	switch {
+	case now.State != in.group.State:
+		changed = fmt.Sprintf("state %s, then %s", in.group.State, now.State)
+	case progress.Fingerprint(now) != progress.Fingerprint(in.group):
+		changed = "its members or their tasks are others"
+	default:
+		return nil
 	}
-	return nil
+	return errs.WithHint(fmt.Errorf("group %q has changed since it was shown (%s): %s", in.group.ID, changed, c.nothing()), "look again; --force does it all the same")
 }
 
 // examine reads the group that a change is about. What an earlier drain left

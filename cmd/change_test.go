@@ -55,8 +55,28 @@ func TestAGroupThatChangesWhileAskedIsLeftAlone(t *testing.T) {
 			args = append(args, "--force")
 		}
 		got := runWith(t, d, args...)
-		if force && (got.code != 0 || c.visits != 1) || !force && (got.code != 1 || c.visits != 0 || !strings.Contains(got.err, "has changed since it was shown")) {
+		if force && (got.code != 0 || c.visits != 1) || !force && (got.code != 1 || c.visits != 0 || !strings.Contains(flat(got.err), "has changed since it was shown (its members or their tasks are others)")) {
 			t.Errorf("force %v: exit code %d, %d visits: %s", force, got.code, c.visits, got.err)
+		}
+	}
+}
+
+// A replacement begins with the instances that were shown, or not at all.
+func TestReplaceOfAGroupThatChangesWhileAsked(t *testing.T) {
+	for _, changed := range []bool{false, true} {
+		c := clicksGroup(t)
+		now := with(t, c.answers[0], func(s *snapshot.Snapshot) {
+			if changed {
+				k := s.Group("clicks").Classic
+				k.Members = k.Members[:len(k.Members)-1]
+			}
+		})
+		c.answers = []*snapshot.Snapshot{c.answers[0], now}
+		d := fakeDeps(t, c)
+		d.io.In, d.io.InTTY, d.io.ErrTTY = strings.NewReader("y\n"), true, true
+		got := runWith(t, d, "replace", "clicks", "--with", "1", "--timeout", "300ms")
+		if changed != strings.Contains(flat(got.err), "has changed since it was shown") || changed != (len(c.written) == 0) || !changed && got.code != 4 || changed && got.code != 1 {
+			t.Errorf("changed %v: exit code %d, %d records: %s", changed, got.code, len(c.written), got.err)
 		}
 	}
 }

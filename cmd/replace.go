@@ -154,8 +154,8 @@ func (p *replacing) take() (bool, error) {
 		return false, nil
 	}
 	if p.o.with > 0 && p.o.with != int(rec.With) {
-		return false, errs.WithHint(fmt.Errorf("a replacement by %d new instances goes on in group %q, begun by %s at %s: --with %d is another one",
-			rec.With, p.s.g.ID, rec.Who, rec.At.UTC().Format(time.RFC3339), p.o.with),
+		return false, errs.WithHint(fmt.Errorf("a replacement by %s goes on in group %q, begun by %s at %s: --with %d is another one",
+			model.Count(int(rec.With), "new instance"), p.s.g.ID, rec.Who, rec.At.UTC().Format(time.RFC3339), p.o.with),
 			fmt.Sprintf("replace %s goes on with it, replace %s --abandon ends it", render.ShellWord(p.s.g.ID), render.ShellWord(p.s.g.ID)))
 	}
 	p.rec = *rec
@@ -256,6 +256,14 @@ func (p *replacing) intent() intent {
 	}
 	if p.resumed {
 		in.doing = fmt.Sprintf("going on with the replacement that %s began at %s: ", p.rec.Who, p.rec.At.UTC().Format(time.RFC3339)) + in.doing
+	} else { // one that goes on waits for others to come
+		in.look = func(ctx context.Context) (*model.Group, error) {
+			now, err := p.r.settled(ctx, p.o.group)
+			if err != nil {
+				return nil, err
+			}
+			return now.g, nil
+		}
 	}
 	join := fmt.Sprintf("1 join: %d of %d new instances are there", len(fresh), p.rec.With)
 	if n := int(p.rec.With) - len(fresh); n > 0 {
