@@ -33,6 +33,7 @@ func TestPlugin(t *testing.T) {
 		{name: "two-tools", run: pluginTwoTools},
 		{name: "all-marked", run: pluginAllMarked},
 		{name: "topic-deleted", run: pluginTopicDeleted},
+		{name: "topic-anew", run: pluginTopicAnew},
 		{name: "unreadable", run: pluginUnreadable},
 		{name: "leader-killed", run: pluginLeaderKilled},
 		{name: "bad-setting", run: pluginBadSetting},
