@@ -200,7 +200,7 @@ func TestMarkLeavingDrainsALiveJob(t *testing.T) {
 func TestMarkLeavingTimesOutAndIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	j := startJob(t, 3, 100)
-	got := j.run(t.Context(), "mark-leaving", "pod-c", "-g", "clicks", "--wait", "--timeout", "3s")
+	got := j.run(t.Context(), "mark-leaving", "pod-c", "-g", "clicks", "--wait", "--timeout", "8s") // time for a busy machine to begin to learn
 	if got.code != 4 || !strings.Contains(got.out, "still owns ") || !strings.Contains(got.out, "(learner on pod-") || !strings.Contains(got.out, "the mark stays; exit 4") {
 		t.Fatalf("exit code %d\n%s%s", got.code, got.out, got.err)
 	}
