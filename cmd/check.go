@@ -32,15 +32,16 @@ func newCheckStopCmd(d *deps) *cobra.Command {
 		Long: `Check whether an instance can stop without a task waiting for state. The exit
 code is 0 only if every active task on it is stateless or has a caught-up copy
 elsewhere; it is 3 when not, and when it cannot be told: the positions of a
-classic group are as old as its last round. In a streams group the broker decides
-where a task goes: there the prediction (plan --remove) must put every task onto
-a caught-up copy.
+classic group are as old as its last round, and a worker that has gone silent may
+be anywhere. In a streams group the broker decides where a task goes: there the
+prediction (plan --remove) must put every task onto a caught-up copy.
 
 --refresh asks a classic group for a rebalance first, as rebalance does, so that
 every member reports how far its copies are, and judges by that. Since this changes
 the group, it wants a confirmation first, or --yes where there is no terminal.
-Where the answer is yes already, or positions are never old (worker groups, streams
-groups of 4.4), it does without a rebalance, and needs no --yes.
+Where the answer is yes already, or members tell their positions all the while
+(worker groups, streams groups of 4.4), it does without a rebalance, and needs no
+--yes.
 
 INSTANCE is an instance id or its prefix, a member id or prefix, a client id, a
 static instance id or a host. Without -g and a default group it is looked up in
