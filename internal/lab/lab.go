@@ -99,9 +99,24 @@ func (l *Lab) Replay(ctx context.Context, s *snapshot.Snapshot) (left []string, 
 // Run is Replay, but with members that live where the lab can have them: those
 // of classic Streams groups that are Stable take part in rounds to come, in which
 // they say and are assigned what was recorded. Groups of many members are
-// replayed: each of them would send heartbeats.
+// replayed: each of them would send heartbeats. So are all where there are many
+// groups: each takes a moment to settle.
 func (l *Lab) Run(ctx context.Context, s *snapshot.Snapshot) (left []string, err error) {
-	return l.replay(ctx, s, canLive)
+	return l.replay(ctx, s, living(s))
+}
+
+// living says which groups of a snapshot Run gives life.
+func living(s *snapshot.Snapshot) func(*snapshot.Group) bool {
+	n := 0
+	for i := range s.Groups {
+		if g := &s.Groups[i]; g.Classic != nil && g.Classic.ErrorCode == 0 && canLive(g) {
+			n++
+		}
+	}
+	if n > maxLivingGroups {
+		return func(*snapshot.Group) bool { return false }
+	}
+	return canLive
 }
 
 // replay replays the groups of a snapshot, and gives some of them life.
@@ -128,7 +143,7 @@ func (l *Lab) replay(ctx context.Context, s *snapshot.Snapshot, lives func(*snap
 	return left, nil
 }
 
-// canLive reports whether Run gives a group members that live.
+// canLive reports whether the members of a group can live.
 func canLive(g *snapshot.Group) bool {
 	c := g.Classic
 	return c.State == stateStable && c.ProtocolType == "consumer" && c.Protocol == streamsProtocol && len(c.Members) > 0 && len(c.Members) <= maxLiving
@@ -173,8 +188,9 @@ func (l *Lab) replayGroup(ctx context.Context, s *snapshot.Snapshot, g *snapshot
 }
 
 const (
-	maxLiving    = 50                     // members of a group
-	runHeartbeat = 500 * time.Millisecond // how long one may not notice a round
+	maxLiving       = 50                     // members of a group
+	maxLivingGroups = 20                     // of a snapshot
+	runHeartbeat    = 500 * time.Millisecond // how long one may not notice a round
 
 	streamsProtocol = "stream"
 	stateStable     = "Stable"
