@@ -3,28 +3,13 @@ package control
 import (
 	"encoding/hex"
 	"fmt"
+
+	"github.com/streamctl/streamctl/internal/model"
 )
 
-// IsUUID reports whether s is a UUID in its usual form, in lower case: there are
-// records only for instances that have one for a name.
-func IsUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case '0' <= c && c <= '9', 'a' <= c && c <= 'f':
-		default:
-			return false
-		}
-	}
-	return true
-}
+// IsUUID reports whether s is a UUID in lower case: there are records only for
+// instances that have one for a name.
+func IsUUID(s string) bool { return model.IsUUID(s) }
 
 // UUID writes 128 random bits as a UUID of version 4, which takes the place of
 // six of them (RFC 9562, section 5.4).

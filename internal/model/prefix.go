@@ -27,30 +27,11 @@ func cutsNumber(id string, n int) bool {
 		return false
 	}
 	for i := max(0, n-uuidLength+1); i < n && i+uuidLength <= len(id); i++ {
-		if isUUID(id[i : i+uuidLength]) {
+		if IsUUID(strings.ToLower(id[i : i+uuidLength])) {
 			return false
 		}
 	}
 	return true
-}
-
-// uuidLength is the number of characters of a UUID as text.
-const uuidLength = 36
-
-func isUUID(s string) bool {
-	for i := range len(s) {
-		switch i {
-		case 8, 13, 18, 23:
-			if s[i] != '-' {
-				return false
-			}
-		default:
-			if !isHex(s[i]) {
-				return false
-			}
-		}
-	}
-	return len(s) == uuidLength
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
