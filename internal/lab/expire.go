@@ -44,8 +44,9 @@ func (l *Lab) LetMembersExpire() {
 		})
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	l.release = append(l.release, stop)
-	go e.run(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { e.run(ctx) })
+	l.release = append(l.release, func() { stop(); running.Wait() })
 }
 
 // hear notes that a member speaks. What does not name one says nothing.
